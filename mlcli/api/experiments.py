@@ -63,30 +63,30 @@ def eval(  # it is the verb
     roles, kinds of columns, words for missing cells. ``plugins`` are files with own methods.
     """
     add(plugins)
-    found: list[Problem] = []
-    settings = tuning_of(YamlNode(plain(tune)), found)
+    problems: list[Problem] = []
+    settings = tuning_of(YamlNode(plain(tune)), problems)
     entries = [] if models is None else entries_of(_as_list(models))
-    legal = None if models is None else models_of(entries, found, tune=settings)
-    split = None if protocol is None else protocol_of(YamlNode(plain(protocol)), found)
+    legal = None if models is None else models_of(entries, problems, tune=settings)
+    split = None if protocol is None else protocol_of(YamlNode(plain(protocol)), problems)
     if average and average not in AVERAGES:
-        found.append(Problem(f"average is one of {', '.join(AVERAGES)}; was given {average!r}"))
+        problems.append(Problem(f"average is one of {', '.join(AVERAGES)}; was given {average!r}"))
     experiment = Experiment(
         data=tuple(
-            one_dataset(one, target, task, sensitive, drop, positive, sidecar=sidecar) for one in _tables(data)
+            one_dataset(table, target, task, sensitive, drop, positive, sidecar=sidecar) for table in _tables(data)
         ),
         models=None if legal is None else tuple(legal),
         protocol=split,
         average=average,
         metrics=metrics_of_class(names_in(metrics), positive),
-        cost=None if cost is None else costs_of(YamlNode(plain(cost)), found),
+        cost=None if cost is None else costs_of(YamlNode(plain(cost)), problems),
         seed=seed,
-        stages=stages_of(YamlNode(plain(stages)), found),
+        stages=stages_of(YamlNode(plain(stages)), problems),
         training=training,
         tune=settings,
         nested=nested,
         reference_models=True,
     )
-    raise_all(UsageError, found)
+    raise_all(UsageError, problems)
     return _results_of([(with_costs(experiment), None if store is None else Path(store))], RunOptions(jobs))
 
 
@@ -107,8 +107,8 @@ def run(
     if not specs:
         raise UsageError("no experiment is named", hint="mlcli.run takes files, or mappings with their keys")
     experiments = [_read_experiment(spec) for spec in specs]
-    place = None if store is None else Path(store)
-    placed = [(experiment, store_for(experiment, place)) for experiment in experiments]
+    path = None if store is None else Path(store)
+    placed = [(experiment, store_for(experiment, path)) for experiment in experiments]
     return _results_of(placed, RunOptions(jobs, fresh, retry, backend, address))
 
 
@@ -164,8 +164,8 @@ def is_estimator(value: Any) -> bool:
 def written(estimator: Any) -> dict[str, Any]:
     """An estimator as a model of an experiment; the steps of a pipeline stand before its last."""
     if hasattr(estimator, "as_written"):  # one of mlcli.sklearn
-        found: dict[str, Any] = estimator.as_written()
-        return found
+        result: dict[str, Any] = estimator.as_written()
+        return result
     if type(estimator).__name__ == "Pipeline":
         *before, last = (one for _, one in estimator.steps)
         return {**written(last), "steps": [written(one) for one in before if is_estimator(one)]}

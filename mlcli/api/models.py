@@ -199,10 +199,10 @@ def train(
 ) -> TrainedModel:
     """Train a model on all rows; how well it predicts, ``mlcli.eval`` tells."""
     add(plugins)
-    found: list[Problem] = []
-    specs = models_of(entries_of([model]), found)
-    settings = tuning_of(YamlNode(plain(tune)), found)
-    raise_all(UsageError, found)
+    problems: list[Problem] = []
+    specs = models_of(entries_of([model]), problems)
+    settings = tuning_of(YamlNode(plain(tune)), problems)
+    raise_all(UsageError, problems)
     dataset = one_dataset(data, target, task, sensitive, drop, positive, sidecar=sidecar)
     return train_model(dataset, specs, seed=seed, tune=settings)
 

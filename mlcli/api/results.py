@@ -213,11 +213,11 @@ def table_of(results: Sequence[ModelResult]) -> pd.DataFrame:
     return frame
 
 
-def answers_of(one: ModelResult) -> pd.DataFrame:
+def answers_of(model_result: ModelResult) -> pd.DataFrame:
     """The answers of all splits, in the order of the splits."""
     import pandas as pd
 
-    splits = judged_answers(one.cell_result)
+    splits = judged_answers(model_result.cell_result)
     if not splits:
         return pd.DataFrame({"row": [], "split": []})
     answers, lengths = joined(splits), [len(split) for split in splits]
@@ -227,7 +227,7 @@ def answers_of(one: ModelResult) -> pd.DataFrame:
         if "." in name or len(cells) != len(answers):
             continue
         if name == "probabilities":
-            columns |= {f"p({label})": cells[:, place] for place, label in enumerate(classes)}
+            columns |= {f"p({label})": cells[:, index] for index, label in enumerate(classes)}
         elif cells.ndim == 1:
             columns[name] = np.array([*classes, None], dtype=object)[cells] if name in CODED and classes else cells
     return pd.DataFrame(columns)
@@ -246,7 +246,7 @@ def results(store: str | Path = Path(".mlcli") / "runs.db", run: int | None = No
     tables = []
     for about, cells in runs:
         table = table_of([score_result(result, about.metrics) for result in cells])
-        for place, known in enumerate(("id", "title", "started")):
-            table.insert(place, RUN if known == "id" else known, getattr(about, known))
+        for index, known in enumerate(("id", "title", "started")):
+            table.insert(index, RUN if known == "id" else known, getattr(about, known))
         tables.append(table)
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()

@@ -152,12 +152,12 @@ def shard_of(plan: Plan, text: str, store: Path | None) -> tuple[Plan, Path, Map
     shard, title = shard_from_text(text), plan.experiment.title
     usual = store_for(plan.experiment) or DEFAULT_PLACE
     # On a disk that machines share, SQLite cannot keep two writers apart.
-    place = store or usual.with_name(f"{usual.stem}.{shard.part}-of-{shard.of}{usual.suffix}")
-    places = shard.places(plan)
-    facts = {"part": shard.part, "of": shard.of, "places": places, "plan": plan_digest(plan), "title": title}
+    path = store or usual.with_name(f"{usual.stem}.{shard.part}-of-{shard.of}{usual.suffix}")
+    indices = shard.places(plan)
+    facts = {"part": shard.part, "of": shard.of, "places": indices, "plan": plan_digest(plan), "title": title}
     named = replace(plan.experiment, name=f"{title}, {shard}")
-    part = replace(plan, experiment=named, cells=tuple(plan[index] for index in places))
-    return part, place, {SHARD: facts}
+    part = replace(plan, experiment=named, cells=tuple(plan[index] for index in indices))
+    return part, path, {SHARD: facts}
 
 
 @dataclass(frozen=True)

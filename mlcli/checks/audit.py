@@ -72,9 +72,9 @@ def audit_document(audits: Sequence[Audit], everything: bool) -> Document:
 
 
 def _elements(audit: Audit, everything: bool) -> Iterator[Element]:
-    dataset, found = audit.context.dataset, summary_of(audit.issues, everything)
+    dataset, name = audit.context.dataset, summary_of(audit.issues, everything)
     yield Heading(dataset.name, 1)
-    yield Sentence(f"{counted(len(dataset), 'row')}, {subject_of(audit.context)}: {found}")
+    yield Sentence(f"{counted(len(dataset), 'row')}, {subject_of(audit.context)}: {name}")
     if audit.context.is_sampled:
         yield notes(f"what takes long was looked for in {SAMPLE:,} rows that were drawn at random")
     yield from issues_of(audit.issues, everything)
@@ -136,7 +136,7 @@ def issues_of_data(dataset: Dataset) -> list[Issue]:
 def with_issues(plan: Plan, noted: Sequence[Check[AuditContext]] = AT_A_GLANCE) -> Plan:
     """The plan with the issues of its datasets; serious issues of the ``noted`` checks become notes on them."""
     codes = {code_of(check) for check in noted}
-    found: list[PlannedIssue] = []
+    planned_issues: list[PlannedIssue] = []
     datasets: dict[tuple[int, str], Dataset] = {}
     for cell in plan:
         if cell.planned is None:
@@ -144,12 +144,12 @@ def with_issues(plan: Plan, noted: Sequence[Check[AuditContext]] = AT_A_GLANCE) 
         key = _split_key(cell)
         if key not in datasets:
             issues = issues_in(context_as_planned(cell.planned, cell.protocol, cell.seed), BEFORE_IT_RUNS)
-            found += [PlannedIssue(cell.dataset.name, cell.protocol.use, issue) for issue in issues]
+            planned_issues += [PlannedIssue(cell.dataset.name, cell.protocol.use, issue) for issue in issues]
             datasets[key] = _with_notes(
-                cell.planned.dataset, [one for one in issues if one.code in codes and is_serious(one)]
+                cell.planned.dataset, [issue for issue in issues if issue.code in codes and is_serious(issue)]
             )
     cells = (replace(cell, dataset=datasets.get(_split_key(cell), cell.dataset)) for cell in plan)
-    return replace(plan, cells=tuple(cells), issues=tuple(found))
+    return replace(plan, cells=tuple(cells), issues=tuple(planned_issues))
 
 
 def _split_key(cell: Cell) -> tuple[int, str]:

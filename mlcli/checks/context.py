@@ -80,7 +80,11 @@ class AuditContext:
 
     def coded(self) -> Iterator[Column]:
         """The features with levels, without columns of numbers and words for missing cells."""
-        return (one for one in self.features() if one.coded and one.name not in self.missing_words_among_numbers)
+        return (
+            feature
+            for feature in self.features()
+            if feature.coded and feature.name not in self.missing_words_among_numbers
+        )
 
     @cached_property
     def missing_words_among_numbers(self) -> dict[str, list[str]]:
@@ -130,8 +134,10 @@ class AuditContext:
 
     def _missing_rule(self, column: Column, empty: Flags) -> ColumnCondition | None:
         """The best condition on another column, if it is better than chance."""
-        others = [one for one in (*self.features(), *filter(None, [self.target])) if one.name != column.name]
-        rules = [best_condition(empty[self.sample], self.cells(one)[self.sample], one) for one in others]
+        others = [
+            feature for feature in (*self.features(), *filter(None, [self.target])) if feature.name != column.name
+        ]
+        rules = [best_condition(empty[self.sample], self.cells(other)[self.sample], other) for other in others]
         best = max(filter(None, rules), key=lambda rule: abs(rule.correlation), default=None)
         tried = max(2, CUTS * len(others))
         return best if best is not None and tried * best.probability_by_chance < CHANCE else None
@@ -174,7 +180,7 @@ class AuditContext:
     def some_splits(self) -> list[Split]:
         """The first ten splits; leave-one-out has too many."""
         splits, _ = self.splits_with_warnings
-        return [splits[place] for place in range(min(len(splits), 10))]
+        return [splits[index] for index in range(min(len(splits), 10))]
 
     @property
     def deals_rows(self) -> bool:

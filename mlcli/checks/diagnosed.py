@@ -73,14 +73,14 @@ class Diagnosed:
         """The score that decides."""
         return self.model.metrics[0]
 
-    def scores(self, one: ModelResult) -> Array:
+    def scores(self, model_result: ModelResult) -> Array:
         """The deciding score of each split, where it is defined."""
-        values = [self.metric.compute(answers) for answers in judged_answers(one.cell_result)]
+        values = [self.metric.compute(answers) for answers in judged_answers(model_result.cell_result)]
         return np.array([value for value in values if isinstance(value, float)])
 
-    def score_of(self, one: ModelResult) -> float | None:
+    def score_of(self, model_result: ModelResult) -> float | None:
         """The deciding score over all splits, where it is a number."""
-        return score_of(one, self.metric)
+        return score_of(model_result, self.metric)
 
     def gain_over(self, other: ModelResult) -> Gain | None:
         """How much better the model is than another; None where that is not defined."""
@@ -129,7 +129,10 @@ class Diagnosed:
             return {}
         truth = self.dataset.table.cells(target.name)
         known = ~is_missing(truth)
-        cells = {one.name: self.dataset.table.cells(one.name)[known] for one in self.dataset.schema.features()}
+        cells = {
+            feature.name: self.dataset.table.cells(feature.name)[known]
+            for feature in self.dataset.schema.features()
+        }
         if not target.coded:
             return {
                 name: share_explained(of_one, truth[known].astype(np.float64)) for name, of_one in cells.items()
@@ -172,7 +175,7 @@ def plan_to_diagnose(experiment: Experiment) -> Plan:
         return made
     models = (*(experiment.models or ()), ModelSpec(beside))
     assert isinstance(asked.dataset, Dataset)
-    data = tuple(replace(one, source=asked.dataset) for one in experiment.data)
+    data = tuple(replace(spec, source=asked.dataset) for spec in experiment.data)
     return plan(replace(experiment, training=True, models=models, data=data))
 
 
@@ -181,11 +184,13 @@ def diagnosed_model(
 ) -> Diagnosed:
     """The model of an experiment under diagnosis, by its plan; training rows are answered, too."""
     asked = _diagnosed_cell(plan, experiment.models or ())
-    found = [score_result(result, experiment.metrics) for result in run(plan, jobs=jobs, on_progress=on_progress)]
-    of_cell = dict(zip(plan, found, strict=True))
+    model_results = [
+        score_result(result, experiment.metrics) for result in run(plan, jobs=jobs, on_progress=on_progress)
+    ]
+    of_cell = dict(zip(plan, model_results, strict=True))
     beside = RIVALS.get(asked.kind, "")
-    rival = next((one for one in found if one.cell.model.use == beside and one.done), None)
-    baseline = next(one for one in found if one.is_baseline)
+    rival = next((result for result in model_results if result.cell.model.use == beside and result.done), None)
+    baseline = next(result for result in model_results if result.is_baseline)
     model = of_cell[asked]
     if not model.done:
         raise UsageError(f"{asked.label} on {asked.dataset.name} did not end well: {model.cell_result.why}")
@@ -196,8 +201,8 @@ def _diagnosed_cell(cells: Sequence[Cell], models: Sequence[ModelSpec]) -> Cell:
     """The cell of the model that is under diagnosis."""
     if len(models) != 1 or len({cell.dataset.name for cell in cells}) != 1:
         raise UsageError("one model is audited at a time", hint="such as mlcli audit iris -m knn")
-    wanted = models[0]
-    cell = next(cell for cell in cells if cell.model.saved == wanted.saved and wanted.use in ("", cell.model.use))
+    spec = models[0]
+    cell = next(cell for cell in cells if cell.model.saved == spec.saved and spec.use in ("", cell.model.use))
     if cell.skipped:
         raise UsageError(cell.skipped)
     return cell

@@ -111,13 +111,15 @@ def diagnosis_record(diagnosed: Diagnosed, issues: Sequence[Issue]) -> Diagnosis
 def _scores_grid(diagnosed: Diagnosed) -> Iterator[Element]:
     """The model beside what it is compared with."""
     models = (diagnosed.baseline, diagnosed.model, diagnosed.rival)
-    beside = [one for one in models if one is not None and one.done]
+    beside = [model for model in models if model is not None and model.done]
     name = diagnosed.metric.name
-    judged = [one.summaries[name].mean for one in beside]
-    columns = {name: judged, "training": [one.training.get(name) for one in beside]}
+    judged = [result.summaries[name].mean for result in beside]
+    columns = {name: judged, "training": [result.training.get(name) for result in beside]}
     known = {
-        head: of_all for head, of_all in columns.items() if head == name or any(one is not None for one in of_all)
+        head: of_all
+        for head, of_all in columns.items()
+        if head == name or any(value is not None for value in of_all)
     }
     cells = ([text or "undefined" for text in lined_up(of_all)] for of_all in known.values())
-    rows = zip((one.cell.label for one in beside), *cells, strict=True)
+    rows = zip((result.cell.label for result in beside), *cells, strict=True)
     yield grid(["model", *known], rows, right=(1, 2))

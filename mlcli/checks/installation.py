@@ -96,17 +96,18 @@ def _thread_facts(problems: list[str]) -> dict[str, str]:
 
     pinned = [name for name in BLAS_VARIABLES if os.environ.get(name) == "1"]
     libraries = [one for one in ThreadpoolController().info() if one["user_api"] == "blas"]
-    free = [one for one in libraries if one["num_threads"] != 1]
+    free = [library for library in libraries if library["num_threads"] != 1]
     if free:
         problems.append(
             "BLAS uses several threads, so that processes hinder each other: set OPENBLAS_NUM_THREADS=1"
         )
-    found = ", ".join(
-        f"{one['internal_api']} {one['version']}: {counted(one['num_threads'], 'thread')}" for one in libraries
+    text = ", ".join(
+        f"{library['internal_api']} {library['version']}: {counted(library['num_threads'], 'thread')}"
+        for library in libraries
     )
     return {
         "cores for worker processes": str(cores()),
-        "BLAS": found or "none was found",
+        "BLAS": text or "none was found",
         "BLAS is pinned to one thread": "yes" if pinned else "no",
         "start of workers": "as copies of this one" if on_linux() else "anew",
     }
@@ -117,16 +118,16 @@ def _kernel_facts(problems: list[str]) -> dict[str, str]:
 
     folder = Path(mlcli.__file__).parent / "kernels"
     elsewhere = os.environ.get("NUMBA_CACHE_DIR")
-    place = Path(elsewhere) if elsewhere else folder
-    kept = list(place.rglob("*.nbc")) if place.is_dir() else []
+    path = Path(elsewhere) if elsewhere else folder
+    kept = list(path.rglob("*.nbc")) if path.is_dir() else []
     size = sum(file.stat().st_size for file in kept)
-    if not os.access(place, os.W_OK):
+    if not os.access(path, os.W_OK):
         hint = "set NUMBA_CACHE_DIR to a folder that can be written, or every command compiles anew"
-        problems.append(f"compiled kernels cannot be kept in {place}: {hint}")
+        problems.append(f"compiled kernels cannot be kept in {path}: {hint}")
     if os.environ.get("NUMBA_DISABLE_JIT") == "1":
         problems.append("NUMBA_DISABLE_JIT=1 is set: kernels run uncompiled, about 100 times slower; unset it")
     return {
-        "kept in": str(place),
+        "kept in": str(path),
         "functions": f"{len(kept)}, {size / MEGABYTE:.0f} MB"
         if kept
         else "none yet: the first commands compile them, each up to half a minute",

@@ -128,12 +128,12 @@ def on_option(option: str, words: Sequence[str], command: str) -> str:
         _parameter_of_a_model(name, value, words) if "-p" in own else "",
         _filled(elsewhere, value, plain) if elsewhere and elsewhere.split()[0] in own else "",
         sentence,
-        " or ".join(f"--{near}" for near in likely_names(name, [one[2:] for one in own if one[:2] == "--"])),
+        " or ".join(f"--{near}" for near in likely_names(name, [name[2:] for name in own if name[:2] == "--"])),
     )
     advice = next(filter(None, suggestions), "")
     if advice:
         return advice if advice == sentence else f"did you mean {advice}?"
-    if others := [f"mlcli {one}" for one in COMMANDS if f"--{name}" in options_of(one)]:
+    if others := [f"mlcli {command}" for command in COMMANDS if f"--{name}" in options_of(command)]:
         return f"{' and '.join(others)} {'has' if len(others) == 1 else 'have'} it"
     return f"mlcli {command} --help lists its options"
 
@@ -234,5 +234,5 @@ def _parameter_of_a_model(name: str, value: str, words: Sequence[str]) -> str:
         model = word.removeprefix("--model=").removeprefix("-m")
         with suppress(MlcliError):
             parameters.update(by_name(MODELS.load(model)) if model in MODELS else ())
-    names = [one for one in (name.replace("-", "_"), *other_names(name)) if one in parameters]
+    names = [other_name for other_name in (name.replace("-", "_"), *other_names(name)) if other_name in parameters]
     return f"-p {names[0]}={value}" if names else ""

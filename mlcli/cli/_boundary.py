@@ -125,12 +125,12 @@ def _reported_as_bug(error: Exception) -> int:
     trace = "".join(traceback.format_exception(error))
     if os.environ.get(DEBUG) == "1":
         remark(trace)
-        place = "the traceback above"
+        location = "the traceback above"
     else:
-        place = f"the file {_written(trace)}"
+        location = f"the file {_written(trace)}"
     remark(
         f"Error: this is a bug in mlcli ({type(error).__name__}: {error})\n"
-        f"  please report it to the project's issue tracker with {place}\n"
+        f"  please report it to the project's issue tracker with {location}\n"
         f"  {DEBUG}=1 shows the traceback here"
     )
     return ExitCode.BUG

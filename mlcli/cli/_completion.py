@@ -37,8 +37,8 @@ def data_names(incomplete: str) -> list[str]:
     from mlcli.data.shipped import FILE_SUFFIXES, shipped_paths
 
     folder = Path(incomplete).parent if "/" in incomplete else Path()
-    found = [str(path) for path in _listed(folder) if path.name.lower().endswith(FILE_SUFFIXES)]
-    return [*shipped_paths(), *found]
+    matches = [str(path) for path in _listed(folder) if path.name.lower().endswith(FILE_SUFFIXES)]
+    return [*shipped_paths(), *matches]
 
 
 def column_names(ctx: Any) -> list[str]:
@@ -72,11 +72,15 @@ def parameter_values(ctx: Any) -> list[str]:
 
     given = ctx.params.get("models") or ctx.params.get("model") or ()
     uses = [use for use in ((given,) if isinstance(given, str) else given) if use in MODELS.names()]
-    declared = [one for use in uses for one in parameters(MODELS.load(use))]
-    values = [(one.name, choice) for one in declared for choice in one.choices or (_typed(one.default),)]
+    declared = [parameter for use in uses for parameter in parameters(MODELS.load(use))]
+    values = [
+        (parameter.name, choice)
+        for parameter in declared
+        for choice in parameter.choices or (_typed(parameter.default),)
+    ]
     named = os.environ.get(NAMED)
-    found = (value if name == named else f"{name}={value}" for name, value in values if named in (None, name))
-    return list(dict.fromkeys(found))
+    generator = (value if name == named else f"{name}={value}" for name, value in values if named in (None, name))
+    return list(dict.fromkeys(generator))
 
 
 def run_numbers(ctx: Any) -> list[tuple[str, str]]:

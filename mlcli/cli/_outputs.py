@@ -121,8 +121,8 @@ class _PrintableStream:
 
 
 def _table(columns: Columns) -> Document:
-    texts = [any(isinstance(one, str) for one in _values(cells)) for cells in columns.values()]
-    numbers = [place for place, is_text in enumerate(texts) if not is_text]
+    texts = [any(isinstance(value, str) for value in _values(cells)) for cells in columns.values()]
+    numbers = [index for index, is_text in enumerate(texts) if not is_text]
     return (grid(columns, zip(*columns.values(), strict=True), right=numbers),)
 
 
@@ -135,9 +135,9 @@ def _values(cells: Sequence[str]) -> list[Any]:
     """Numbers where all cells are numbers, and None where there is none."""
     for kind in (int, float):
         with suppress(ValueError):
-            found = [kind(cell) if cell else None for cell in cells]
-            if all(one is None or math.isfinite(one) for one in found):
-                return found
+            result = [kind(cell) if cell else None for cell in cells]
+            if all(one is None or math.isfinite(one) for one in result):
+                return result
     return [cell or None for cell in cells]
 
 

@@ -65,10 +65,10 @@ def run_and_show(
     details = _with_fairness(details, experiments)
     outcomes: list[ExperimentOutcome] = []
     for plan in plans:
-        place = store_for(plan.experiment, store)
-        with _progress_of(plan, place) as progress:
-            outcomes.append(run_plan(plan, place, options, progress))
-        _say_what_was_stored(outcomes[-1].cells, place)
+        path = store_for(plan.experiment, store)
+        with _progress_of(plan, path) as progress:
+            outcomes.append(run_plan(plan, path, options, progress))
+        _say_what_was_stored(outcomes[-1].cells, path)
         if format == TEXT:
             show(Results((outcomes[-1],), details).document)
     results = Results(tuple(outcomes), details)
@@ -90,12 +90,12 @@ def run_shard(
     outcomes: list[ExperimentOutcome] = []
     shards: list[ShardRecord] = []
     for plan in _plans_of(experiments):
-        part, place, facts = shard_of(plan, shard, store)
-        with _progress_of(part, place) as progress:
-            outcomes.append(run_plan(part, place, options, progress, facts))
+        part, path, facts = shard_of(plan, shard, store)
+        with _progress_of(part, path) as progress:
+            outcomes.append(run_plan(part, path, options, progress, facts))
         results = outcomes[-1].cells
-        _say_what_was_stored(results, place)
-        shards.append(shard_record(plan.experiment.title, shard, len(plan), results, place))
+        _say_what_was_stored(results, path)
+        shards.append(shard_record(plan.experiment.title, shard, len(plan), results, path))
     show_as(format, lambda: shards_of(shards), lambda: ShardsRecord(__version__, tuple(shards)))
     _exit_by([replace(outcome, gates=(), skipped=()) for outcome in outcomes])
 

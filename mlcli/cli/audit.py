@@ -109,11 +109,11 @@ def _experiments(subjects: list[str], columns: ColumnOptions, protocol: str | No
     from mlcli.experiment.spec.file import read_experiment
 
     return [
-        read_experiment(Path(one))
-        if Path(one).suffix in SPEC_SUFFIXES
-        else Experiment((columns.of(one),), protocol=protocol_from_text(protocol), seed=seed)
+        read_experiment(Path(table_file))
+        if Path(table_file).suffix in SPEC_SUFFIXES
+        else Experiment((columns.of(table_file),), protocol=protocol_from_text(protocol), seed=seed)
         for subject in subjects
-        for one in table_files(subject)
+        for table_file in table_files(subject)
     ]
 
 

@@ -199,7 +199,7 @@ def eval_command(
 
     shown = views.wanted(ALSO_SHOWN)
     experiment = Experiment(
-        data=tuple(columns.of(file) for one in data for file in table_files(one)),
+        data=tuple(columns.of(file) for name in data for file in table_files(name)),
         models=models.specs(tuning.settings()),
         protocol=splits.spec(),
         average=_valid_average(scores.average),

@@ -61,8 +61,8 @@ def _rows_from(words: list[str]) -> str | dict[str, str]:
         name, equals, value = word.partition("=")
         if not equals:
             hint = "give one file, or one row as column=value column=value ..."
-            if exists(words[0]) and all(one.isdigit() for one in words[1:]):
-                hint = f"rows of a file are named by {' '.join(f'--row {one}' for one in words[1:])}"
+            if exists(words[0]) and all(word.isdigit() for word in words[1:]):
+                hint = f"rows of a file are named by {' '.join(f'--row {word}' for word in words[1:])}"
             raise UsageError(f"'{word}' is not column=value", hint=hint)
         if name in cells:
             raise UsageError(f"column '{name}' is given twice")

@@ -61,10 +61,10 @@ def join_command(
         raise UsageError(f"--how has no value '{how}'", hint=did_you_mean(how, KEEPS, "values"))
     refuse_to_replace(output, force)
     a, b = records_of(first), records_of(second)
-    found = join(a, b, pairs_of_names(on), how, many)
-    write_rows(found.columns, output, CSV if output else format or CSV)
+    table = join(a, b, pairs_of_names(on), how, many)
+    write_rows(table.columns, output, CSV if output else format or CSV)
     if output is None:
-        for line in remarks_on(found, a.name, b.name):
+        for line in remarks_on(table, a.name, b.name):
             remark(line)
         return
-    show_as(format or TEXT, joined_of, join_record, found, a.name, b.name)
+    show_as(format or TEXT, joined_of, join_record, table, a.name, b.name)

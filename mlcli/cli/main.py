@@ -29,8 +29,8 @@ def main() -> None:
 @contextmanager
 def interruptible() -> Iterator[None]:
     """Run the body, whose work a signal ends in good order, a second one at once; the exit code says by which."""
-    for one in SIGNALS:
-        signal.signal(one, _interrupt)
+    for signals in SIGNALS:
+        signal.signal(signals, _interrupt)
     try:
         yield
     except (SystemExit, KeyboardInterrupt):
@@ -42,8 +42,8 @@ def interruptible() -> Iterator[None]:
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
     _received.append(number)
-    for one in SIGNALS:
-        signal.signal(one, signal.SIG_DFL)
+    for signals in SIGNALS:
+        signal.signal(signals, signal.SIG_DFL)
     with suppress(OSError):
         os.write(STDERR, b"\nInterrupted.\n")
     raise KeyboardInterrupt

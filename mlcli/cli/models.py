@@ -43,8 +43,8 @@ def models_command(
         show_as(format, catalogue.pages_of, catalogue.pages_record, entries)
     elif known := _called_otherwise(name):
         known.entry(name)
-    elif found := catalogue.mentions(name, chain(MODELS.entries(), STEPS.entries())):
-        show_as(format, catalogue.mentions_of, catalogue.mentions_record, name, found)
+    elif matches := catalogue.mentions(name, chain(MODELS.entries(), STEPS.entries())):
+        show_as(format, catalogue.mentions_of, catalogue.mentions_record, name, matches)
     else:
         similar = next((known for known in ALL if nearest(name, known.names())), MODELS)
         similar.entry(name)
@@ -56,7 +56,7 @@ def _entries(name: str) -> list[Entry]:
         return [_imported(name)]
     plain = name.lower().replace(" ", "-")
     spellings = (name, plain, plain.removesuffix("s"))
-    return [known.entry(one) for known in (MODELS, STEPS) for one in known.names() if one in spellings]
+    return [known.entry(name) for known in (MODELS, STEPS) for name in known.names() if name in spellings]
 
 
 def _imported(path: str) -> Entry:
@@ -75,10 +75,10 @@ def _called_otherwise(name: str) -> Catalogue | None:
     if name in PROTOCOLS:
         return MODELS
     spellings = (name.lower().replace(" ", "-"), *other_names(name))
-    if metric := next((one for one in spellings if one in _metrics()), ""):
+    if metric := next((spelling for spelling in spellings if spelling in _metrics()), ""):
         raise UsageError(f"there is no model '{name}'", hint=f"it is a metric: --metric {metric}")
-    found = [known for known in ALL if any(one in known for one in spellings)]
-    return found[0] if len(found) == 1 else None
+    catalogues = [known for known in ALL if any(spelling in known for spelling in spellings)]
+    return catalogues[0] if len(catalogues) == 1 else None
 
 
 def _metrics() -> set[str]:

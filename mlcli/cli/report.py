@@ -102,7 +102,7 @@ def report_command(
             (show_line if format == HTML else remark)(write_pictures(document(), pictures, picture_format))
 
 
-def _of_run(source: str, place: Path | None, format: str) -> Shown:
+def _of_run(source: str, path: Path | None, format: str) -> Shown:
     from mlcli.experiment.run.reproduction import PLUGINS
     from mlcli.report.formats._registry import CSV
     from mlcli.report.views.full_report import provenance_of_run, report_of
@@ -111,12 +111,12 @@ def _of_run(source: str, place: Path | None, format: str) -> Shown:
     from mlcli.scoring.records import experiment_record
     from mlcli.scoring.runs import VERSIONS
 
-    about, results, kept = stored_run(source, place, VERSIONS, PLUGINS)
+    about, results, kept = stored_run(source, path, VERSIONS, PLUGINS)
     made = provenance_of_run(about, kept[VERSIONS], kept[PLUGINS] or ())
-    found = [score_result(result, about.metrics) for result in results]
+    model_results = [score_result(result, about.metrics) for result in results]
     if format == CSV:
-        return lambda: scores_as_table(found), lambda: experiment_record(found)
-    return lambda: report_of(found, made), lambda: experiment_record(found)
+        return lambda: scores_as_table(model_results), lambda: experiment_record(model_results)
+    return lambda: report_of(model_results, made), lambda: experiment_record(model_results)
 
 
 def _of_model(file: Path) -> Shown:

@@ -52,8 +52,8 @@ def list_command(*, store: StoreToRead = None, format: Format = "text") -> None:
     from mlcli.report.views.runs import MOST_LISTED, runs_of
     from mlcli.scoring.runs import RunsRecord
 
-    place = store or DEFAULT_PLACE
-    with stored_run_shown(place), Store.read(place) as opened:
+    path = store or DEFAULT_PLACE
+    with stored_run_shown(path), Store.read(path) as opened:
         runs = opened.runs
         show_as(
             format, lambda: runs_of(runs.all(MOST_LISTED), runs.count()), lambda: RunsRecord(tuple(runs.all()))
@@ -174,10 +174,10 @@ def gc_command(*, store: StoreToRead = None, format: Format = "text") -> None:
     from mlcli.report.views.runs import freed_of
     from mlcli.scoring.runs import HousekeepingRecord
 
-    place = _existing_store(store)
-    with Store.open(place) as opened:
+    path = _existing_store(store)
+    with Store.open(path) as opened:
         freed = collect(opened)
-    show_as(format, lambda: freed_of(freed, place), lambda: HousekeepingRecord(__version__, freed))
+    show_as(format, lambda: freed_of(freed, path), lambda: HousekeepingRecord(__version__, freed))
 
 
 def remove_command(
@@ -198,10 +198,10 @@ def remove_command(
     from mlcli.report.views.runs import removed_of
     from mlcli.scoring.runs import RemovedRecord
 
-    place = _existing_store(store)
-    with Store.open(place) as opened:
+    path = _existing_store(store)
+    with Store.open(path) as opened:
         remove_runs(opened, numbers)
-    show_as(format, lambda: removed_of(numbers, place), lambda: RemovedRecord(tuple(numbers)))
+    show_as(format, lambda: removed_of(numbers, path), lambda: RemovedRecord(tuple(numbers)))
 
 
 def export_command(
@@ -229,10 +229,10 @@ def import_command(
     from mlcli.experiment.store.store import DEFAULT_PLACE, Store
     from mlcli.experiment.store.transfer import carry
 
-    place = store or DEFAULT_PLACE
-    with Store.read(file) as source, Store.open(place) as target:
+    path = store or DEFAULT_PLACE
+    with Store.read(file) as source, Store.open(path) as target:
         carried = carry(source, target, numbers or ())
-    _show_carried(carried, place, format)
+    _show_carried(carried, path, format)
 
 
 def stored_run(name: str, store: Path | None, *kept: str) -> tuple[RunFacts, list[CellResult], dict[str, Any]]:
@@ -244,17 +244,17 @@ def stored_run(name: str, store: Path | None, *kept: str) -> tuple[RunFacts, lis
         return about, results, {name: opened.runs.kept(about.id, name) for name in kept}
 
 
-def _show_carried(carried: Carried, place: Path, format: str) -> None:
+def _show_carried(carried: Carried, path: Path, format: str) -> None:
     from mlcli.report.views.runs import carried_of
     from mlcli.scoring.runs import HousekeepingRecord
 
-    show_as(format, lambda: carried_of(carried, place), lambda: HousekeepingRecord(__version__, carried))
+    show_as(format, lambda: carried_of(carried, path), lambda: HousekeepingRecord(__version__, carried))
 
 
 def _existing_store(store: Path | None) -> Path:
     """The path of a store that must exist: none is made for housekeeping."""
     from mlcli.experiment.store.store import DEFAULT_PLACE, Store
 
-    place = store or DEFAULT_PLACE
-    Store.read(place).close()
-    return place
+    path = store or DEFAULT_PLACE
+    Store.read(path).close()
+    return path

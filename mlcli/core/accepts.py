@@ -36,7 +36,7 @@ class Accepts:
     @staticmethod
     def by_all(parts: Sequence[Accepts]) -> Accepts:
         """What several methods accept together: for ``ANY_OF`` what one of them does, else what all of them do."""
-        named = {one.name: [getattr(part, one.name) for part in parts] for one in fields(Accepts)}
+        named = {field.name: [getattr(part, field.name) for part in parts] for field in fields(Accepts)}
         return Accepts(**{name: (any if name in ANY_OF else all)(values) for name, values in named.items()})
 
 

@@ -97,15 +97,15 @@ class Configuration:
         """The steps that are named before it, with their values; None where nothing is said of steps."""
         if not isinstance(self.written.get("steps"), list | tuple):
             return None
-        found = []
+        result = []
         for index, step in enumerate(self.written["steps"]):
             start = f"{Configuration(STEPS, step).use}."
             own = {path.removeprefix(start): one for path, one in self.inside.items() if path.startswith(start)}
             own = own if self._is_of_step(start) else {}
-            found.append(
+            result.append(
                 Configuration(STEPS, step, own, partial(self.here, "steps", index), below(self.at, start))
             )
-        return found
+        return result
 
     def _is_of_step(self, path: str) -> bool:
         """Whether a path leads into a step: parameters go first where one has the name of a step."""

@@ -28,7 +28,7 @@ def _holds(configured: Any, name: str, wanted: Any, task: str) -> bool:
         return value not in wanted.values
     options = wanted if isinstance(wanted, tuple) else (wanted,)
     values = value if isinstance(value, tuple) and value else (value,)
-    return any(one in options for one in values)
+    return any(value in options for value in values)
 
 
 def _meaning(configured: Any, parameter: Parameter, task: str) -> Any:
@@ -50,7 +50,8 @@ def effective(configured: Any, task: str = "") -> Any:
         steps = tuple(effective(step, task) for step in configured.steps)
         return replace(configured, steps=steps, model=effective(configured.model, task))
     changes = {
-        one.field or one.name: _effective_value(configured, one, task) for one in parameters(type(configured))
+        parameter.field or parameter.name: _effective_value(configured, parameter, task)
+        for parameter in parameters(type(configured))
     }
     return replace(configured, **changes)
 
@@ -90,14 +91,14 @@ def without_effect(configured: Any, task: str = "", varied: Collection[str] = ()
             yield from (f"{step.id}: {sentence}" for sentence in without_effect(step, task))
         yield from without_effect(configured.model, task, varied)
         return
-    for one in parameters(type(configured)):
-        value, conditions = one.value_in(configured), one.matters_when or {}
-        if has_effect(configured, one, task):
-            inside, ranges = _task_inside(one, task), getattr(configured, "ranges", None) or ()
-            for model in one.models(value):
+    for parameter in parameters(type(configured)):
+        value, conditions = parameter.value_in(configured), parameter.matters_when or {}
+        if has_effect(configured, parameter, task):
+            inside, ranges = _task_inside(parameter, task), getattr(configured, "ranges", None) or ()
+            for model in parameter.models(value):
                 yield from (f"{model.final.id}: {text}" for text in without_effect(model, inside, ranges))
-        elif _differs(configured, one, task) and not conditions.keys() & set(varied):
-            yield f"{one.name} has no effect: it matters {condition_text(conditions)}"
+        elif _differs(configured, parameter, task) and not conditions.keys() & set(varied):
+            yield f"{parameter.name} has no effect: it matters {condition_text(conditions)}"
 
 
 def _differs(configured: Any, parameter: Parameter, task: str) -> bool:

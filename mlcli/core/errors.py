@@ -58,7 +58,9 @@ class MlcliError(Exception):
     @property
     def in_a_line(self) -> str:
         """Every problem with what would work, for a place where only a line is."""
-        return "; ".join(one.what + (f" ({one.hint})" if one.hint else "") for one in self.problems)
+        return "; ".join(
+            problem.what + (f" ({problem.hint})" if problem.hint else "") for problem in self.problems
+        )
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), self.problems
@@ -110,9 +112,9 @@ class MlcliWarning(UserWarning):
 
 def raise_all(error: type[MlcliError], problems: Iterable[Problem]) -> None:
     """Raise one error with every problem, each once, or nothing when there are none."""
-    found = tuple(dict.fromkeys(problems))
-    if found:
-        raise error(*found)
+    results = tuple(dict.fromkeys(problems))
+    if results:
+        raise error(*results)
 
 
 def placed(problems: Iterable[Problem], where: str) -> list[Problem]:

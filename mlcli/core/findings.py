@@ -123,7 +123,7 @@ class Cloud(Picture):
 
     def seen_along(self, side: int) -> Points:
         """The plane that is left where one looks along an axis."""
-        across, upwards = (place for place in range(3) if place != side)
+        across, upwards = (index for index in range(3) if index != side)
         groups = tuple((name, tuple((p[across], p[upwards]) for p in points)) for name, points in self.groups)
         return Points(self.title, self.axes[across], self.axes[upwards], groups, note=self.note)
 
@@ -154,7 +154,7 @@ class Confusions(Picture):
 
     def taken_for(self, true: int) -> list[tuple[str, float]]:
         """What rows of a class were taken for, with how many, the most first."""
-        wrong = [place for place, count in enumerate(self.counts[true]) if count and place != true]
+        wrong = [index for index, count in enumerate(self.counts[true]) if count and index != true]
         order = sorted(wrong, key=lambda place: -self.counts[true][place])
         return [(self.labels[place], self.counts[true][place]) for place in order]
 
@@ -224,7 +224,7 @@ PLAIN = {str, float, int, type(None)}
 
 def as_json(finding: Finding) -> dict[str, Any]:
     """A finding as the store keeps it, with what kind of finding it is."""
-    described = {one.name: _listed(getattr(finding, one.name)) for one in fields(finding)}
+    described = {field.name: _listed(getattr(finding, field.name)) for field in fields(finding)}
     return {"kind": type(finding).__name__.lower(), **described}
 
 
@@ -240,14 +240,14 @@ def shortened(finding: Finding, count: int) -> Finding:
     A tree is cut at a depth, so that what is kept of it is a tree.
     """
     long = {name: getattr(finding, name) for name in LONG.get(type(finding), ())}
-    places = _near_the_root(finding.depths, count) if isinstance(finding, Tree) else range(count)
+    indices = _near_the_root(finding.depths, count) if isinstance(finding, Tree) else range(count)
     kept: dict[str, Any] = {
-        name: tuple(items[place] for place in places if place < len(items)) for name, items in long.items()
+        name: tuple(items[index] for index in indices if index < len(items)) for name, items in long.items()
     }
     left_out = max((len(items) - len(kept[name]) for name, items in long.items()), default=0)
     if left_out > 0:
         kept["note"] = f"{finding.note} ({left_out} more left out)".strip()
-    plain = {one.name: _plain(kept.get(one.name, getattr(finding, one.name))) for one in fields(finding)}
+    plain = {field.name: _plain(kept.get(field.name, getattr(finding, field.name))) for field in fields(finding)}
     return replace(finding, **plain)
 
 

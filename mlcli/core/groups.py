@@ -46,19 +46,23 @@ class Groups:
 
 def sensitive_names(table: Table | None) -> tuple[str, ...]:
     """The sensitive columns that make groups, by levels or by bands."""
-    return () if table is None else tuple(one.name for one in group_columns(table) if one.sensitive)
+    return (
+        ()
+        if table is None
+        else tuple(group_column.name for group_column in group_columns(table) if group_column.sensitive)
+    )
 
 
 def group_columns(table: Table) -> tuple[Column, ...]:
     """The columns of levels, and those of numbers in bands."""
-    return tuple(one for one in table.columns if one.coded or one.bands)
+    return tuple(column for column in table.columns if column.coded or column.bands)
 
 
 def groups_by(table: Table | None, columns: Sequence[str]) -> Groups:
     """The groups that some columns make together; one of everybody where there is no column."""
     if table is None or not columns:
         return Groups((), (EVERYBODY,), np.zeros(0 if table is None else len(table), np.int32))
-    by_name = {one.name: one for one in group_columns(table)}
+    by_name = {group_column.name: group_column for group_column in group_columns(table)}
     place, labels = np.zeros(len(table), np.int32), [""]
     for name in columns:
         levels = (*by_name[name].groups, UNKNOWN)
@@ -75,13 +79,13 @@ def sensitive_groups(tables: Iterable[Table | None], columns: Sequence[str] | No
 
     The first of the tables that has the columns says who belongs where.
     """
-    known = [one for one in tables if one is not None]
-    names = columns or next((found for one in known if (found := sensitive_names(one))), ())
+    known = [table for table in tables if table is not None]
+    names = columns or next((results for table in known if (results := sensitive_names(table))), ())
     for table in known:
-        if names and set(names) <= {one.name for one in group_columns(table)}:
+        if names and set(names) <= {group_column.name for group_column in group_columns(table)}:
             return groups_by(table, names)
     if columns:
-        there = [one.name for table in known for one in group_columns(table)]
+        there = [group_column.name for table in known for group_column in group_columns(table)]
         absent = next((name for name in columns if name not in there), columns[0])
         raise FitError(f"there is no column of levels '{absent}'", hint=did_you_mean(absent, there, "columns"))
     return Groups((), (EVERYBODY,), np.zeros(rows, np.int32))

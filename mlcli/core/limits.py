@@ -48,10 +48,10 @@ def memory() -> int:
     stated = os.environ.get(VARIABLE, "").strip()
     if not stated:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 1 << 33
-    found = bytes_in(f"{stated}B" if number_in(stated) else stated)
-    if found is None:
+    result = bytes_in(f"{stated}B" if number_in(stated) else stated)
+    if result is None:
         raise UsageError(f"{VARIABLE} is no amount of memory: '{stated}'", hint="such as 4GiB or 800 MB")
-    return found
+    return result
 
 
 def refuse_beyond_memory(model: Model, table: Table, bytes_per_pair: float) -> None:
@@ -93,9 +93,9 @@ def refuse_extremes(table: Table, weights: Array) -> None:
 def refuse_unanswerable(missing: Flags) -> None:
     """Refuse rows (n × anything) with missing values that a model has no answer for."""
     if missing.any():
-        places = np.flatnonzero(missing.reshape(len(missing), -1).any(axis=1))
-        rows = ", ".join(str(row + 1) for row in places[:NAMED])
-        which = f"{len(places)} of {len(missing)} rows, the first of them: {rows}"
+        indices = np.flatnonzero(missing.reshape(len(missing), -1).any(axis=1))
+        rows = ", ".join(str(row + 1) for row in indices[:NAMED])
+        which = f"{len(indices)} of {len(missing)} rows, the first of them: {rows}"
         what = f"the model has no answer for {which if len(missing) > 1 else 'the row'}"
         raise DataError(what, hint="fill their empty cells, or train with a step that does: steps: [impute]")
 
@@ -107,8 +107,8 @@ def _plainly_moderate(numbers: Array, weights: Array) -> bool:
     with np.errstate(over="ignore", invalid="ignore"):
         if not np.dot(flat, flat) <= most**2:
             return False
-    some = numbers[np.flatnonzero(weights[:LOOKED_AT] > 0)]
-    return bool((np.abs(some).max(axis=0, initial=0.0) >= least).all())
+    subset = numbers[np.flatnonzero(weights[:LOOKED_AT] > 0)]
+    return bool((np.abs(subset).max(axis=0, initial=0.0) >= least).all())
 
 
 def refuse_extreme_target(name: str, y: Array, weights: Array) -> None:

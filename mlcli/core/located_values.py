@@ -96,9 +96,9 @@ def _bare(value: Any) -> Any:
 def until_too_many_problems(items: Sequence[YamlNode], problems: list[Problem]) -> Iterator[YamlNode]:
     """The items of a list, until so much is wrong with them that nobody reads on."""
     before = len(problems)
-    for place, item in enumerate(items):
+    for index, item in enumerate(items):
         if len(problems) - before > MOST_FOUND:
-            problems.append(item.problem(f"{len(items) - place:,} more stand here that were not looked at"))
+            problems.append(item.problem(f"{len(items) - index:,} more stand here that were not looked at"))
             return
         yield item
 

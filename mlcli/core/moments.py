@@ -178,15 +178,18 @@ def less_row(numbers: Array, row: Array, out: Array | None = None) -> Array:
 def from_origin(numbers: Array) -> tuple[Array, Array]:
     """Numbers less one near those of each column, and that; it is 0 where they are near enough to 0."""
     # The median of 99 rows is not moved by a few far-off cells, and costs nothing.
-    some = numbers[:: max(1, -(-len(numbers) // 99))]
-    known = ~np.isnan(some)
-    if known.all() and len(some):
-        middle = np.partition(some, len(some) // 2, axis=0)[len(some) // 2]
+    subset = numbers[:: max(1, -(-len(numbers) // 99))]
+    known = ~np.isnan(subset)
+    if known.all() and len(subset):
+        middle = np.partition(subset, len(subset) // 2, axis=0)[len(subset) // 2]
     else:
         middle = np.array(
-            [np.median(cells[there]) if there.any() else 0.0 for cells, there in zip(some.T, known.T, strict=True)]
+            [
+                np.median(cells[there]) if there.any() else 0.0
+                for cells, there in zip(subset.T, known.T, strict=True)
+            ]
         )
-    apart = np.where(known, some - middle, 0.0)
+    apart = np.where(known, subset - middle, 0.0)
     squares = np.einsum("ij,ij->j", apart, apart) / np.maximum(known.sum(axis=0), 1)
     # A column more than 100 deviations from 0 would lose digits.
     origin = np.where(middle**2 > 100.0**2 * squares, middle, 0.0)

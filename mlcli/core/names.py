@@ -45,7 +45,7 @@ def did_you_mean(name: str, valid: Iterable[str], what: str = "valid names") -> 
     close = likely_names(name, names)
     if close:
         setting = setting_for(name) if close == list(other_names(name)) else ""
-        meant_by = " or ".join(f"'{one}'" for one in close)
+        meant_by = " or ".join(f"'{name}'" for name in close)
         return f"did you mean {meant_by}{f' with {setting}' if setting else ''}?"
     return f"{what}: {listed(names, MOST_LISTED)}" if names else f"there are no {what}"
 

@@ -151,7 +151,11 @@ def can_do(model: Model, base: type[Model]) -> bool:
     Models in parameters that do not take this base are not considered: the wrapper adapts them itself.
     """
     final = model.final
-    nested = (one for one in parameters(type(final)) if isinstance(one, ModelParameter) and base in one.of)
+    nested = (
+        parameter
+        for parameter in parameters(type(final))
+        if isinstance(parameter, ModelParameter) and base in parameter.of
+    )
     inside = [model for declared in nested for model in declared.models(declared.value_in(final))]
     return isinstance(final, base) and all(can_do(one, base) for one in inside)
 

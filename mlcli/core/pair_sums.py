@@ -47,8 +47,8 @@ def share_in_order(value: Array, group: Codes, score: Array, weights: Array) -> 
 
 def dense_ranks(value: Array) -> Rows:
     """The rank of each value among the different ones."""
-    found: Rows = np.unique(value, return_inverse=True)[1]
-    return found
+    result: Rows = np.unique(value, return_inverse=True)[1]
+    return result
 
 
 def _swept(level: Rows, group: Codes, stands: Array, asks: Array, summed: Array) -> Array:
@@ -58,9 +58,9 @@ def _swept(level: Rows, group: Codes, stands: Array, asks: Array, summed: Array)
     order = np.lexsort((at_once_asking_first, np.concatenate([stands, asks])))
     row, asking = order % count, order >= count
     before = _before(level[row], group[row], np.where(asking[:, None], 0.0, summed[row]))
-    found = np.empty(summed.shape)
-    found[row[asking]] = before[asking]
-    return found
+    result = np.empty(summed.shape)
+    result[row[asking]] = before[asking]
+    return result
 
 
 def _before(level: Rows, group: Codes, values: Array) -> Array:
@@ -68,19 +68,19 @@ def _before(level: Rows, group: Codes, values: Array) -> Array:
 
     Two levels differ first in one binary digit: there, the lower one has 0, the higher one 1.
     """
-    found = np.zeros(values.shape)
+    result = np.zeros(values.shape)
     for digit in range(int(level.max(initial=0)).bit_length()):
         order = np.lexsort((level >> (digit + 1), group))
         upper = (level[order] >> digit & 1).astype(bool)
         so_far = np.cumsum(np.where(upper[:, None], 0.0, values[order]), axis=0)
         first = _first_of_run(group[order], level[order] >> (digit + 1))
         earlier = np.where(first[:, None] > 0, so_far[first - 1], 0.0)
-        found[order[upper]] += (so_far - earlier)[upper]
-    return found
+        result[order[upper]] += (so_far - earlier)[upper]
+    return result
 
 
 def _first_of_run(group: Codes, level: Rows) -> Rows:
     """For each entry, where the run of entries with its group and level begins."""
     begins: Flags = np.append(True, (np.diff(group) != 0) | (np.diff(level) != 0))[: len(group)]
-    found: Rows = np.maximum.accumulate(np.where(begins, np.arange(len(group)), 0))
-    return found
+    result: Rows = np.maximum.accumulate(np.where(begins, np.arange(len(group)), 0))
+    return result

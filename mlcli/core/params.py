@@ -177,7 +177,7 @@ def parameters(cls: type) -> tuple[Parameter, ...]:
     """The declared hyperparameters of a class, in order."""
     if cls not in _parameters:
         hints = typing.get_type_hints(cls)
-        declared = ((one.name, one.metadata.get("param")) for one in dataclasses.fields(cls))
+        declared = ((field.name, field.metadata.get("param")) for field in dataclasses.fields(cls))
         _parameters[cls] = tuple(declare(name, hints[name]) for name, declare in declared if declare)
     return _parameters[cls]
 
@@ -204,13 +204,21 @@ def learned_fields(cls: type) -> tuple[str, ...]:
 
 def settings(instance: Any) -> dict[str, Any]:
     """The hyperparameters of an instance by name, as plain values, from which ``build`` makes it again."""
-    values = ((one, one.value_in(instance)) for one in parameters(type(instance)))
-    return {one.name: one.plain(value) for one, value in values if not (one.if_given and value == one.default)}
+    values = ((parameter, parameter.value_in(instance)) for parameter in parameters(type(instance)))
+    return {
+        parameter.name: parameter.plain(value)
+        for parameter, value in values
+        if not (parameter.if_given and value == parameter.default)
+    }
 
 
 def models_inside(instance: Any) -> tuple[Any, ...]:
     """The configured models in the parameters of an instance."""
-    return tuple(model for one in parameters(type(instance)) for model in one.models(one.value_in(instance)))
+    return tuple(
+        model
+        for parameter in parameters(type(instance))
+        for model in parameter.models(parameter.value_in(instance))
+    )
 
 
 def yaml_from_text(text: str, name: str) -> Any:
@@ -230,26 +238,26 @@ def problems_with(cls: type, values: Mapping[str, Any], place: Place = nowhere) 
 
     ``base.k`` is a parameter of a nested model.
     """
-    found = _problems_one_by_one(cls, values, place)
-    if not found:
+    result = _problems_one_by_one(cls, values, place)
+    if not result:
         try:
             build(cls, values)
         except UsageError as error:
-            found = placed(error.problems, place())
-    return found
+            result = placed(error.problems, place())
+    return result
 
 
 def _problems_one_by_one(cls: type, values: Mapping[str, Any], place: Place = nowhere) -> list[Problem]:
-    known, found, label = by_name(cls), list[Problem](), getattr(cls, "id", cls.__name__)
+    known, problems, label = by_name(cls), list[Problem](), getattr(cls, "id", cls.__name__)
     for name, (given, inside) in _grouped(values).items():
         if name in known:
             value = given.get(name, known[name].default)
-            found += known[name].problems(label, value, inside, place)
+            problems += known[name].problems(label, value, inside, place)
         else:
             where = place(next(iter((*given, *(f"{name}.{path}" for path in inside)))))
             hint = did_you_mean(name, known, f"parameters of {label}")
-            found.append(Problem(f"{label} has no parameter '{name}'", where=where, hint=hint))
-    return found
+            problems.append(Problem(f"{label} has no parameter '{name}'", where=where, hint=hint))
+    return problems
 
 
 def build(cls: type, values: Mapping[str, Any]) -> Any:

@@ -182,6 +182,6 @@ def sample_rows(model: Model, n: int, rng: np.random.Generator) -> Table:
     drawn = sample_rows(model.model, n, rng)
     for step in reversed(model.steps):
         drawn = step.undone(drawn, rng)
-    places = {column.name: place for place, column in enumerate(model.columns_)}
+    places = {column.name: index for index, column in enumerate(model.columns_)}
     parts = sorted(drawn.parts(), key=lambda part: places.get(part[0].name, len(places)))
     return Table.of(parts, len(drawn))

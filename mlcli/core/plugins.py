@@ -68,7 +68,7 @@ def _add(path: Path) -> None:
 
 def plugin_files() -> tuple[Path, ...]:
     """The files that are named so far."""
-    return tuple(Path(one) for one in os.environ.get(VARIABLE, "").split(os.pathsep) if one)
+    return tuple(Path(word) for word in os.environ.get(VARIABLE, "").split(os.pathsep) if word)
 
 
 def registered_in(path: Path) -> Iterator[Any]:

@@ -33,7 +33,7 @@ class Range:
 
     def values(self, count: int, whole: bool) -> tuple[Number, ...]:
         """``count`` numbers from end to end, or fewer if there are fewer whole numbers."""
-        places = [place / max(count - 1, 1) for place in range(count)]
+        places = [index / max(count - 1, 1) for index in range(count)]
         return tuple(dict.fromkeys(self._at(place, whole) for place in places))
 
     def drawn(self, share: float, whole: bool) -> Number:
@@ -108,11 +108,11 @@ def in_words(search: Search) -> str:
     if isinstance(search, Range):
         words = f"{search.low:g} to {search.high:g}{' by factors' if search.log else ''}"
     elif isinstance(search, Among):
-        words = ", ".join("none" if one is None else str(one) for one in search.options)
+        words = ", ".join("none" if option is None else str(option) for option in search.options)
     else:
         words = "a range that the rows tell"
     return words if search.unasked else f"{words} (where it is named)"
 
 
-def _same(one: Number, other: Number) -> bool:
-    return abs(one - other) <= CLOSE * max(abs(one), abs(other))
+def _same(number: Number, other: Number) -> bool:
+    return abs(number - other) <= CLOSE * max(abs(number), abs(other))

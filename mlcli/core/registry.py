@@ -72,7 +72,7 @@ class Entry:
 def _typed_in_one(name: str, parts: list[str], ids: list[str]) -> str:
     """Several models, or a model with its parameters, that were typed as one word."""
     if len(ids) > 1:
-        return f"several models are named one by one: {' '.join(f'-m {one}' for one in ids)}"
+        return f"several models are named one by one: {' '.join(f'-m {name}' for name in ids)}"
     values = re.findall(r"([A-Za-z_]\w*)\s*[=:]\s*([^\s,;)}]+)", name)
     if not values:
         return f"did you mean -m {parts[0]}?"
@@ -90,8 +90,8 @@ class ImportedEntry(Entry):
 
     def load(self) -> type:
         """The class that stands for it."""
-        found: type = self.__dict__["_made"]()
-        return found
+        result: type = self.__dict__["_made"]()
+        return result
 
 
 class Catalogue:
@@ -124,23 +124,23 @@ class Catalogue:
     def _plugins(self) -> dict[str, Entry]:
         from importlib.metadata import entry_points
 
-        found = {}
+        result = {}
         for point in entry_points(group=self.package):
             whose, version = (point.dist.name, point.dist.version) if point.dist else ("unknown", "")
             about: dict[str, Any] = {"distribution": whose, "version": version, "noun": self.noun}
-            found[point.name] = Entry(point.name, point.module, summary="", attribute=point.attr or "", **about)
-        return found
+            result[point.name] = Entry(point.name, point.module, summary="", attribute=point.attr or "", **about)
+        return result
 
     @property
     def _of_files(self) -> dict[str, Entry]:
         """What files of the user's own register."""
-        found: dict[str, Entry] = {}
+        result: dict[str, Entry] = {}
         for entry in (entry for file in plugin_files() for entry in self._entries_in(file)):
-            if entry.name in found:
-                both = f"{found[entry.name].distribution} and {entry.distribution}"
+            if entry.name in result:
+                both = f"{result[entry.name].distribution} and {entry.distribution}"
                 raise UsageError(f"two plug-ins register the {self.noun} '{entry.name}': {both}")
-            found[entry.name] = entry
-        return found
+            result[entry.name] = entry
+        return result
 
     def _entries_in(self, file: Path) -> list[Entry]:
         module = module_name(file)
@@ -149,7 +149,7 @@ class Catalogue:
         return self._files[module]
 
     def _is_one(self, cls: type) -> bool:
-        return any(f"{one.__module__}:{one.__name__}" == self.base for one in cls.__mro__)
+        return any(f"{name.__module__}:{name.__name__}" == self.base for name in cls.__mro__)
 
     def _entry_of(self, cls: Any, file: Path) -> Entry:
         if cls.id in self._shipped:
@@ -192,7 +192,7 @@ class Catalogue:
         begins = parts[0] if parts and self.noun == "model" else ""
         if begins != name and begins in self:
             return _typed_in_one(name, parts, [part for part in parts if part in self])
-        other = next((one for one in ALL if one is not self and name in one), None)
+        other = next((catalogue for catalogue in ALL if catalogue is not self and name in catalogue), None)
         if other is not None:
             return f"'{name}' is a {other.noun}: {HOW_TO_NAME[other.noun].replace('ID', name)}"
         if self.noun == "model" and name.lower() in ANY_MODEL:
@@ -228,8 +228,8 @@ class Catalogue:
     def _read_head(self, path: Path) -> Entry:
         text = path.read_text(encoding="utf-8")
         summary = text.partition("\n")[0].strip().strip('"')
-        found = CLASS_LINE.search(text)
-        bases = tuple(base.strip() for base in found.group(2).split(",")) if found else ()
+        match = CLASS_LINE.search(text)
+        bases = tuple(base.strip() for base in match.group(2).split(",")) if match else ()
         family = path.parent.name if path.parent != self.folder else ""
         parts = (self.package, family, module_of(path.stem))
         module = ".".join(part for part in parts if part)

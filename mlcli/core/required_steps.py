@@ -57,18 +57,22 @@ def leaves_scaling(given: Sequence[Step] | None) -> bool:
 
 def _place_of_scaler(given: Sequence[Step]) -> int:
     """The index at which a scaler is inserted: at the end, but in front of the last steps that follow scaling."""
-    place = len(given)
-    while place and (given[place - 1].follows_scaling or not given[place - 1].accepts.nominal):
-        place -= 1
-    return place
+    index = len(given)
+    while index and (given[index - 1].follows_scaling or not given[index - 1].accepts.nominal):
+        index -= 1
+    return index
 
 
 def _hiding(accepts: Accepts, features: Sequence[Column], given: Sequence[Step]) -> list[Step]:
     """The step that drops sensitive and context columns, except those that the model or a step uses."""
     shown = accepts.sensitive or any(step.shows_sensitive for step in given)
     asked = {name for step in given for name in step.columns or ()}
-    unseen = (one for one in features if (one.sensitive and not shown) or (one.context and not accepts.context))
-    hidden = tuple(one.name for one in unseen if one.name not in asked)
+    unseen = (
+        feature
+        for feature in features
+        if (feature.sensitive and not shown) or (feature.context and not accepts.context)
+    )
+    hidden = tuple(column.name for column in unseen if column.name not in asked)
     return _made("drop", bool(hidden), columns=hidden)
 
 

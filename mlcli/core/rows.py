@@ -243,11 +243,11 @@ def order_of(table: Table, schema: Schema) -> Array | None:
     cells = table.cells(column.name).astype(np.float64)
     if not column.coded:
         return cells
-    places = np.arange(len(column.levels), dtype=np.float64)
+    indices = np.arange(len(column.levels), dtype=np.float64)
     if column.kind != "ordinal":
         if not all(map(DATE.fullmatch, column.levels)):
             what = f"column '{column.name}' orders the rows, and holds text, such as '{column.levels[0]}'"
             hint = "write numbers or dates (2024-01-31), or declare it ordinal with its levels in their order"
             raise DataError(what, hint=hint)
-        places = np.argsort(np.argsort(column.levels)).astype(np.float64)
-    return np.where(cells < 0, np.nan, places[cells.astype(np.intp)])
+        indices = np.argsort(np.argsort(column.levels)).astype(np.float64)
+    return np.where(cells < 0, np.nan, indices[cells.astype(np.intp)])

@@ -58,14 +58,14 @@ def plain(value: Any) -> Any:
 def _plain_fields(value: Any) -> Json:
     cls = type(value)
     written: Json = {"kind": cls.__name__.lower()} if _has_kind(cls) else {}
-    for one in _written_fields(cls):
-        item = getattr(value, one.attribute)
-        if one.optional and (item is None or (not one.may_be_empty and _is_empty(item))):
+    for written_field in _written_fields(cls):
+        item = getattr(value, written_field.attribute)
+        if written_field.optional and (item is None or (not written_field.may_be_empty and _is_empty(item))):
             continue
-        if one.merged:
+        if written_field.merged:
             written |= plain(item)
         else:
-            written[one.name] = plain(item)
+            written[written_field.name] = plain(item)
     return written
 
 
@@ -84,12 +84,12 @@ class _Written(NamedTuple):
 
 
 def _written_fields(cls: type) -> Iterator[_Written]:
-    for one in fields(cls):
-        meta = one.metadata
+    for field in fields(cls):
+        meta = field.metadata
         if not meta.get("hidden"):
-            name = meta.get("name") or one.name
+            name = meta.get("name") or field.name
             yield _Written(
-                one.name, name, meta.get("optional", False), meta.get("merged", False), one.default is None
+                field.name, name, meta.get("optional", False), meta.get("merged", False), field.default is None
             )
     for name in getattr(cls, "JSON_PROPERTIES", ()):
         yield _Written(name, name)
@@ -117,7 +117,7 @@ def _schema(kind: Any, definitions: Json) -> Json:
     if isinstance(origin, type) and issubclass(origin, Mapping):
         return {"type": "object", "additionalProperties": _schema(arguments[1], definitions)}
     if origin is tuple and (not arguments or arguments[-1] is not Ellipsis):
-        items = [_schema(one, definitions) for one in arguments]
+        items = [_schema(argument, definitions) for argument in arguments]
         return {"type": "array", "prefixItems": items, "minItems": len(items), "maxItems": len(items)}
     if isinstance(origin, type) and issubclass(origin, Sequence | frozenset | set):
         return {"type": "array", "items": _schema(arguments[0], definitions)}
@@ -130,8 +130,8 @@ def _schema(kind: Any, definitions: Json) -> Json:
 
 def _union(arguments: Sequence[Any], definitions: Json) -> Json:
     branches: list[Json] = []
-    for one in arguments:
-        branch = _schema(one, definitions)
+    for argument in arguments:
+        branch = _schema(argument, definitions)
         if branch not in branches:
             branches.append(branch)
     return branches[0] if len(branches) == 1 else {"anyOf": branches}
@@ -140,7 +140,7 @@ def _union(arguments: Sequence[Any], definitions: Json) -> Json:
 def _schema_of_dataclass(cls: type, definitions: Json) -> Json:
     subclasses: list[type] = cls.__subclasses__() if _has_kind(cls) else []
     if subclasses:
-        return {"anyOf": [_schema_of_dataclass(one, definitions) for one in subclasses]}
+        return {"anyOf": [_schema_of_dataclass(subclass, definitions) for subclass in subclasses]}
     name = cls.__name__
     if name not in definitions:
         definitions[name] = {}  # a class may hold others of its own
@@ -162,18 +162,18 @@ def _object(cls: type, definitions: Json) -> Json:
     properties: Json = {"kind": {"const": cls.__name__.lower()}} if _has_kind(cls) else {}
     required = list(properties)
     hints = get_type_hints(cls)
-    for one in _written_fields(cls):
-        kind = hints.get(one.attribute)
+    for written_field in _written_fields(cls):
+        kind = hints.get(written_field.attribute)
         if kind is None:
-            kind = get_type_hints(getattr(cls, one.attribute).fget)["return"]
-        if one.merged:
+            kind = get_type_hints(getattr(cls, written_field.attribute).fget)["return"]
+        if written_field.merged:
             inner = _merged_object(kind, definitions)
             properties |= inner["properties"]
-            required += () if one.optional else inner["required"]
+            required += () if written_field.optional else inner["required"]
             continue
-        properties[one.name] = _schema(kind, definitions)
-        if not one.optional:
-            required.append(one.name)
+        properties[written_field.name] = _schema(kind, definitions)
+        if not written_field.optional:
+            required.append(written_field.name)
     doc = (cls.__doc__ or "").partition("\n")[0]
     described = {"description": doc} if doc else {}
     return {

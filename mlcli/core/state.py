@@ -75,15 +75,15 @@ def _packed_learner(value: Model | Step, arrays: NamedArrays, path: str) -> dict
 
 
 def _packed_learned(value: Any, arrays: NamedArrays, path: str) -> dict[str, Any]:
-    found = {name: getattr(value, name) for name in learned_fields(type(value))}
+    results = {name: getattr(value, name) for name in learned_fields(type(value))}
     for name, structure in _structures(value).items():
-        found[name] = {field.name: getattr(found[name], field.name) for field in fields(structure)}
-    return {name: packed(one, arrays, f"{path}.{name}") for name, one in found.items()}
+        results[name] = {field.name: getattr(results[name], field.name) for field in fields(structure)}
+    return {name: packed(one, arrays, f"{path}.{name}") for name, one in results.items()}
 
 
 def _structures(made: Any) -> dict[str, type[Any]]:
     """The learned fields that are saved as the arrays of a structure."""
-    return {one.name: structure for one in fields(made) if (structure := one.metadata.get("structure"))}
+    return {field.name: structure for field in fields(made) if (structure := field.metadata.get("structure"))}
 
 
 def _packed_table(table: Table, arrays: NamedArrays, path: str) -> dict[str, Any]:
@@ -145,10 +145,10 @@ def _read_learner(family: str, value: Any, arrays: Mapping[str, Any]) -> Any:
 def _with_learned(made: Any, value: Any, arrays: Mapping[str, Any]) -> Any:
     if set(value["learned"]) != set(learned_fields(type(made))):
         raise ValueError(f"{type(made).__name__} does not learn {sorted(value['learned'])}")
-    found = {name: unpacked(part, arrays) for name, part in value["learned"].items()}
+    results = {name: unpacked(part, arrays) for name, part in value["learned"].items()}
     for name, structure in _structures(made).items():
-        found[name] = _structured(name, found[name], structure)
-    for name, one in found.items():
+        results[name] = _structured(name, results[name], structure)
+    for name, one in results.items():
         setattr(made, name, one)
     check_loaded(made)
     return made
@@ -201,7 +201,7 @@ def _refuse_other_methods(made: Any) -> None:
 def _known_lengths(made: Any) -> dict[str | int, int]:
     """The lengths that are known before anything learned is looked at; a number is its own."""
     columns = made.columns_
-    known: dict[str | int, int] = {"columns": len(columns), "numbers": sum(not one.coded for one in columns)}
+    known: dict[str | int, int] = {"columns": len(columns), "numbers": sum(not column.coded for column in columns)}
     if getattr(made, "classes_", None) is not None:
         known["classes"] = len(made.classes_)
     for field in fields(made):

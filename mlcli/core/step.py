@@ -160,9 +160,9 @@ class Step:
         return replace(self)
 
 
-def chosen(columns: Sequence[Column], wanted: Sequence[str]) -> tuple[Column, ...]:
+def chosen(columns: Sequence[Column], sequence: Sequence[str]) -> tuple[Column, ...]:
     """The columns that names, kinds and patterns refer to, in the order of the table."""
-    names = {column.name for word in wanted for column in _meant_by(word, columns)}
+    names = {column.name for word in sequence for column in _meant_by(word, columns)}
     return tuple(column for column in columns if column.name in names)
 
 
@@ -174,10 +174,10 @@ def _meant_by(word: str, columns: Sequence[Column]) -> list[Column]:
     return [column for column in columns if fnmatchcase(column.name, word)]
 
 
-def _refuse_unknown(whose: str, columns: Sequence[Column], wanted: Sequence[str]) -> None:
+def _refuse_unknown(whose: str, columns: Sequence[Column], sequence: Sequence[str]) -> None:
     """Refuse names and patterns that match no column; a kind may be absent."""
     names = [column.name for column in columns]
-    unknown = [word for word in wanted if word not in COLUMN_KINDS and not _meant_by(word, columns)]
+    unknown = [word for word in sequence if word not in COLUMN_KINDS and not _meant_by(word, columns)]
     if unknown:
         hints = {word: did_you_mean(word, (*names, *COLUMN_KINDS), "columns and kinds") for word in unknown}
         missing = {f"{whose}: there is no column '{word}' before it": hint for word, hint in hints.items()}

@@ -272,7 +272,7 @@ def _syntax_problem(name: str, text: str, problem: Any) -> Problem:
 def _indentation_hint(text: str, line: int) -> str:
     """In which column a line should begin, where it begins in no column that the lines above leave it."""
     lines = [
-        (number, _columns(one)) for number, one in enumerate(text.splitlines()[: line + 1], 1) if _columns(one)
+        (number, _columns(name)) for number, name in enumerate(text.splitlines()[: line + 1], 1) if _columns(name)
     ]
     if len(lines) < 2:
         return ""
@@ -283,18 +283,18 @@ def _indentation_hint(text: str, line: int) -> str:
     opens = text.splitlines()[before - 1].rstrip().endswith((":", "-", "|", ">", "[", "{", ","))
     if own in legal or (own > columns[-1] and opens):
         return ""
-    right = [columns[-1]] if own > columns[-1] else sorted(one for one in legal if one <= columns[-1])
+    right = [columns[-1]] if own > columns[-1] else sorted(index for index in legal if index <= columns[-1])
     places = " or ".join(str(column + 1) for column in right)
     return f"line {number} begins in column {own + 1}; below line {before} it can begin in column {places}"
 
 
 def _columns(line: str) -> list[int]:
     """The columns in which the parts of a line begin: its dashes, and what stands behind them."""
-    found = INDENTED.match(line)
-    if found is None or not found["rest"] or found["rest"].startswith("#"):
+    match = INDENTED.match(line)
+    if match is None or not match["rest"] or match["rest"].startswith("#"):
         return []
-    dashes = [place for place, sign in enumerate(found["before"]) if sign == "-"]
-    return [*dashes, len(found["before"])]
+    dashes = [index for index, sign in enumerate(match["before"]) if sign == "-"]
+    return [*dashes, len(match["before"])]
 
 
 SYNTAX_HINTS = {

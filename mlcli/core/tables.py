@@ -84,11 +84,11 @@ class Table:
 
     def select(self, names: Iterable[str]) -> Table:
         """Some of the columns, in the order of the file."""
-        wanted = set(names)
+        requested = set(names)
         return Table(
-            tuple(column for column in self.columns if column.name in wanted),
-            _kept(self.numbers, [column.name in wanted for column in self.number_columns]),
-            _kept(self.codes, [column.name in wanted for column in self.code_columns]),
+            tuple(column for column in self.columns if column.name in requested),
+            _kept(self.numbers, [column.name in requested for column in self.number_columns]),
+            _kept(self.codes, [column.name in requested for column in self.code_columns]),
         )
 
 
@@ -116,18 +116,18 @@ def _side_by_side(columns: list[NDArray[np.generic]], rows: int, dtype: type[Cel
     block = columns[0].base
     if block is None or block.ndim != 2 or block.dtype != dtype or not block.flags.c_contiguous:
         return np.column_stack(columns).astype(dtype, copy=False)
-    place_of = {block[:, place].__array_interface__["data"][0]: place for place in range(block.shape[1])}
-    places = [place_of.get(column.__array_interface__["data"][0], -1) for column in columns]
-    if any(column.base is not block or column.shape != block.shape[:1] for column in columns) or -1 in places:
+    place_of = {block[:, index].__array_interface__["data"][0]: index for index in range(block.shape[1])}
+    indices = [place_of.get(column.__array_interface__["data"][0], -1) for column in columns]
+    if any(column.base is not block or column.shape != block.shape[:1] for column in columns) or -1 in indices:
         return np.column_stack(columns).astype(dtype, copy=False)
-    if places == list(range(block.shape[1])):
+    if indices == list(range(block.shape[1])):
         return block
-    return np.take(block, places, axis=1)
+    return np.take(block, indices, axis=1)
 
 
-def _kept(cells: NDArray[Cell], wanted: list[bool]) -> NDArray[Cell]:
+def _kept(cells: NDArray[Cell], requested: list[bool]) -> NDArray[Cell]:
     """Some of the columns; all of them are not copied."""
-    return cells if all(wanted) else np.take(cells, np.flatnonzero(wanted), axis=1)
+    return cells if all(requested) else np.take(cells, np.flatnonzero(requested), axis=1)
 
 
 def cell_text(column: Column, cell: float) -> str:

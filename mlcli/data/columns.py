@@ -74,10 +74,10 @@ def inferred(text: TextColumn, declaration: Declaration, records: Records) -> Ty
     if not values:
         nothing = np.full(len(text.which), np.nan)
         return TypedColumn(Column(text.name, missing=True), nothing, False, "every cell is empty")
-    found = None if text.in_words else read_as_numbers(values, records.delimiter)
-    if found is None:
+    matches = None if text.in_words else read_as_numbers(values, records.delimiter)
+    if matches is None:
         return _inferred_levels(text, values, records)
-    numbers, decimal = found
+    numbers, decimal = matches
     code = code_among(values, numbers)
     if code is not None:
         why = f"'{code}' is a code: as a number it would lose digits"
@@ -110,8 +110,8 @@ def _levels_of_numbers(values: list[str], levels: Sequence[str]) -> dict[str, st
     written: dict[Decimal, list[str]] = {}
     for level in filter(is_number, levels):
         written.setdefault(Decimal(level), []).append(level)
-    found = {value: written.get(Decimal(value), []) for value in set(values).difference(levels)}
-    return {value: same[0] for value, same in found.items() if len(same) == 1}
+    matches = {value: written.get(Decimal(value), []) for value in set(values).difference(levels)}
+    return {value: same[0] for value, same in matches.items() if len(same) == 1}
 
 
 def absent_cells(column: Column, rows: int) -> NDArray[Any]:
@@ -244,10 +244,10 @@ def as_typed_numbers(
 
 def _rounded(name: str, values: Sequence[str], numbers: NDArray[np.float64]) -> tuple[str, ...]:
     """A word on numbers that are not what was written."""
-    found = rounded_among(values, numbers)
-    if found is None:
+    results = rounded_among(values, numbers)
+    if results is None:
         return ()
-    text, held = found
+    text, held = results
     return (
         f"column '{name}' holds numbers that cannot be held exactly: '{text[:40]}' was read as {held:.17g}; "
         f"declare it nominal to keep them as text",
@@ -311,18 +311,18 @@ def retyped(text: TextColumn, declaration: Declaration, kind: str, records: Reco
 
 def _declared_numbers(text: TextColumn, declaration: Declaration, records: Records) -> Checked:
     plain = plain_numbers(text, declaration)
-    if plain is not None and not any(some.any() for some in _misfits(plain.cells, declaration)):
+    if plain is not None and not any(misfit.any() for misfit in _misfits(plain.cells, declaration)):
         return of_plain(text.name, plain, True, AS_DECLARED), []
     values = present(text, declaration)
-    found = read_as_numbers(values, records.delimiter)
-    if found is None:
+    matches = read_as_numbers(values, records.delimiter)
+    if matches is None:
         wrong = not_numbers(values, records.delimiter)
         problems = _cell_problems(text, records, wrong, "is not a number", _number_hint)
         return as_typed_numbers(text, values, np.full(len(values), np.nan), True, ""), problems
-    numbers, decimal = found
+    numbers, decimal = matches
     low, high = declaration.range or (-np.inf, np.inf)
     outside, broken = (
-        [values[place] for place in np.flatnonzero(some)] for some in _misfits(numbers, declaration)
+        [values[place] for place in np.flatnonzero(misfit)] for misfit in _misfits(numbers, declaration)
     )
     what = f"is outside the range {low:g} to {high:g}"
     problems = _cell_problems(text, records, outside, what, lambda value: "correct the cell, or the range")
@@ -389,7 +389,7 @@ def _declared_boolean(text: TextColumn, declaration: Declaration, records: Recor
 def _cell_problems(
     text: TextColumn, records: Records, wrong: Sequence[str], what: str, hint: Callable[[str], str]
 ) -> list[Problem]:
-    place_of = {value: place for place, value in enumerate(text.values)}
+    place_of = {value: index for index, value in enumerate(text.values)}
     problems = []
     for value in wrong[:SHOWN_VALUES]:
         first, count = text.first_row(place_of[value]), int(text.counts[place_of[value]])

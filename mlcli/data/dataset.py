@@ -80,7 +80,9 @@ def column_warnings(dataset: Dataset) -> tuple[str, ...]:
     """A sentence on having no features, and on those that are constant, have many gaps, or very many levels."""
     features = dataset.schema.features()
     constant = [column.name for column in features if is_constant(dataset, column)]
-    many = [f"{one.name} ({len(one.levels)})" for one in features if has_many_levels(one, len(dataset))]
+    many = [
+        f"{feature.name} ({len(feature.levels)})" for feature in features if has_many_levels(feature, len(dataset))
+    ]
     shares = {column.name: share_missing(dataset, column) for column in features}
     empty = [f"{name} ({share:.0%})" for name, share in shares.items() if share > MUCH_MISSING]
     notes = [NOTHING_TO_LEARN_FROM] if shows_nothing(dataset) else []
@@ -88,7 +90,7 @@ def column_warnings(dataset: Dataset) -> tuple[str, ...]:
         notes.append(f"the same in every row, so nothing can be learned from it: {listed(constant)}")
     if empty and len(dataset) >= ROWS_TO_JUDGE:
         notes.append(f"more than {100 * MUCH_MISSING:.0f} % of the cells are missing: {listed(empty)}")
-    merged = [f"{one.name} ({len(one.levels)})" for one in features if has_too_many_levels(one)]
+    merged = [f"{feature.name} ({len(feature.levels)})" for feature in features if has_too_many_levels(feature)]
     if merged:
         most = f"the {MOST_LEVELS} most frequent levels and one for the rest"
         notes.append(
@@ -113,8 +115,8 @@ def share_missing(dataset: Dataset, column: Column) -> float:
 
 def is_constant(dataset: Dataset, column: Column) -> bool:
     """Whether a column has one value in all rows; being empty in some rows is another."""
-    some = _cells(dataset, column, GLANCE)
-    if len(some) and (some != some[0]).any():
+    subset = _cells(dataset, column, GLANCE)
+    if len(subset) and (subset != subset[0]).any():
         return False
     cells = _cells(dataset, column)
     return len(cells) == len(dataset) > 0 and bool((cells == cells[0]).all())

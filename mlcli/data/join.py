@@ -53,7 +53,7 @@ class JoinedTable:
 
 def pairs_of_names(on: Sequence[str]) -> list[tuple[str, str]]:
     """The columns of the key in A and in B: ``id``, or ``id=customer`` where B has another name for it."""
-    pairs = [(one.partition("=")[0], one.partition("=")[2] or one.partition("=")[0]) for one in on]
+    pairs = [(name.partition("=")[0], name.partition("=")[2] or name.partition("=")[0]) for name in on]
     if not pairs or not all(all(pair) for pair in pairs):
         raise UsageError("no key to join on", hint="name its column: --on id, or --on id=customer_id")
     return pairs
@@ -65,14 +65,14 @@ def join(
     """The rows of A, each with what B says of its key."""
     keys_a, keys_b = _keys(a, [name for name, _ in on]), _keys(b, [name for _, name in on])
     places = _places(keys_b)
-    found = [places.get(key, []) for key in keys_a]
+    results = [places.get(key, []) for key in keys_a]
     doubled = _doubled(keys_b)
-    if not many and any(len(rows) > 1 for rows in found):
-        _refuse_doubled(a, b, doubled, sum(max(1, len(rows)) for rows in found))
-    rows_a = [row for row, rows in enumerate(found) for _ in rows or ([0] if keep != "inner" else [])]
-    rows_b = [other for rows in found for other in rows or ([-1] if keep != "inner" else [])]
+    if not many and any(len(rows) > 1 for rows in results):
+        _refuse_doubled(a, b, doubled, sum(max(1, len(rows)) for rows in results))
+    rows_a = [row for row, rows in enumerate(results) for _ in rows or ([0] if keep != "inner" else [])]
+    rows_b = [other for rows in results for other in rows or ([-1] if keep != "inner" else [])]
     if keep == "outer":
-        taken = {other for rows in found for other in rows}
+        taken = {other for rows in results for other in rows}
         alone = [row for row in range(len(b)) if row not in taken]
         rows_a, rows_b = rows_a + [-1] * len(alone), rows_b + alone
     columns, renamed = _columns(a, b, on, rows_a, rows_b)
@@ -80,7 +80,7 @@ def join(
         columns=columns,
         a=_described(keys_a, places),
         b=_described(keys_b, _places(keys_a)),
-        matched=sum(map(bool, found)),
+        matched=sum(map(bool, results)),
         renamed=renamed,
     )
 
@@ -97,11 +97,11 @@ def _keys(records: Records, names: Sequence[str]) -> list[Key]:
 
 def _places(keys: Sequence[Key]) -> Places:
     """The rows of each key that is not empty."""
-    found: Places = {}
+    result: Places = {}
     for row, key in enumerate(keys):
         if key:
-            found.setdefault(key, []).append(row)
-    return found
+            result.setdefault(key, []).append(row)
+    return result
 
 
 def _doubled(keys: Sequence[Key]) -> dict[Key, int]:

@@ -103,46 +103,46 @@ def read_large(source: Content, name: str, layout: FileLayout) -> Records:
         raise NotPlainError
     notes = () if layout.delimiter else tuple(delimiter_notes(head, delimiter))
     plain = _read(source, end, delimiter, len(header))
-    numeric = [place for place in range(len(header)) if not plain.is_text(place)]
-    texts, stripped = read_texts(plain, [place for place in range(len(header)) if plain.is_text(place)])
+    numeric = [index for index in range(len(header)) if not plain.is_text(index)]
+    texts, stripped = read_texts(plain, [index for index in range(len(header)) if plain.is_text(index)])
     if len(numeric) < len(header):
         plain.room.keep(np.array(numeric, np.intp))
     cells = dict(zip(numeric, plain.room.cells.T, strict=True))
     columns = [
-        TextColumn.of(heading, *texts[place]) if place in texts else _numbers(plain, heading, place, cells[place])
-        for place, heading in enumerate(header)
+        TextColumn.of(heading, *texts[index]) if index in texts else _numbers(plain, heading, index, cells[index])
+        for index, heading in enumerate(header)
     ]
     blanks = [
         heading
-        for place, heading in enumerate(header)
-        if place in stripped or (place not in texts and plain.has(kernels.HAS_BLANKS, place))
+        for index, heading in enumerate(header)
+        if index in stripped or (index not in texts and plain.has(kernels.HAS_BLANKS, index))
     ]
     return Records(name, delimiter, tuple(columns), plain.lines, notes + blanks_note(blanks))
 
 
-def read_texts(plain: PlainText, wanted: Sequence[int]) -> tuple[dict[int, Distinct], set[int]]:
+def read_texts(plain: PlainText, sequence: Sequence[int]) -> tuple[dict[int, Distinct], set[int]]:
     """The distinct cells of some columns without blanks around them, and which columns had such blanks."""
-    early = [column for column in wanted if plain.firsts[kernels.IS_TEXT, column] == 0]
-    late = [column for column in wanted if column not in early]
+    early = [column for column in sequence if plain.firsts[kernels.IS_TEXT, column] == 0]
+    late = [column for column in sequence if column not in early]
     bits = plain.room.cells.view(np.uint64)
-    places = np.array(early, np.intp)
+    indices = np.array(early, np.intp)
     numbered = MappedArray(len(bits), len(early), np.int32).cells
-    for some in blocks_of(len(bits), len(early), CELLS):
-        numbered[some] = np.take(bits[some], places, axis=1)
-    found, stripped = dict[int, Distinct](), set[int]()
+    for block in blocks_of(len(bits), len(early), CELLS):
+        numbered[block] = np.take(bits[block], indices, axis=1)
+    results, stripped = dict[int, Distinct](), set[int]()
     for columns, texts, which in ((early, plain.texts, numbered), (late, *_numbered(plain, late))):
         for column, cells in zip(columns, which.T, strict=True):
-            found[column], had_blanks = without_blanks(texts, column, cells)
+            results[column], had_blanks = without_blanks(texts, column, cells)
             stripped |= {column} if had_blanks else set()
-    return found, stripped
+    return results, stripped
 
 
-def _numbered(plain: PlainText, wanted: Sequence[int]) -> tuple[Texts, Codes]:
+def _numbered(plain: PlainText, sequence: Sequence[int]) -> tuple[Texts, Codes]:
     """The distinct cells of some columns, and which one each row has, by another pass through the file."""
-    which, texts = MappedArray(len(plain.starts), len(wanted), np.int32).cells, no_texts(plain.firsts.shape[1])
-    for first, end in plain.blocks() if wanted else ():
+    which, texts = MappedArray(len(plain.starts), len(sequence), np.int32).cells, no_texts(plain.firsts.shape[1])
+    for first, end in plain.blocks() if sequence else ():
         block = np.frombuffer(_ended(plain.source.piece(*plain.extent(first, end))), np.uint8)
-        rows, columns, done = plain.starts[first:end] - plain.starts[first], np.array(wanted, np.intp), 0
+        rows, columns, done = plain.starts[first:end] - plain.starts[first], np.array(sequence, np.intp), 0
         while done < len(rows):
             texts = with_room(texts, len(block))
             done = kernels.number_texts(block, rows, done, ord(plain.delimiter), columns, texts, which[first:end])
@@ -150,16 +150,16 @@ def _numbered(plain: PlainText, wanted: Sequence[int]) -> tuple[Texts, Codes]:
     return texts, which
 
 
-def _numbers(plain: PlainText, name: str, place: int, cells: Array) -> TextColumn:
+def _numbers(plain: PlainText, name: str, index: int, cells: Array) -> TextColumn:
     """A column whose numbers are known."""
-    ambiguous = plain.has(kernels.HAS_POINT, place) and not plain.has(kernels.IS_UNGROUPED, place)
+    ambiguous = plain.has(kernels.HAS_POINT, index) and not plain.has(kernels.IS_UNGROUPED, index)
     numbers = Numbers(
         cells=cells,
-        missing=plain.has(kernels.IS_EMPTY, place),
-        with_comma=plain.example(kernels.HAS_COMMA, place),
-        with_point=plain.example(kernels.HAS_POINT, place) if ambiguous else "",
+        missing=plain.has(kernels.IS_EMPTY, index),
+        with_comma=plain.example(kernels.HAS_COMMA, index),
+        with_point=plain.example(kernels.HAS_POINT, index) if ambiguous else "",
     )
-    return TextColumn(name, lambda: read_texts(plain, [place])[0][place], numbers)
+    return TextColumn(name, lambda: read_texts(plain, [index])[0][index], numbers)
 
 
 def _head(source: Content, layout: FileLayout) -> tuple[str, int]:
@@ -318,6 +318,6 @@ def _written(texts: Texts, column: int) -> Iterator[str]:
     """The distinct cells of a column as they are written."""
     owners = texts.owners[: texts.known[-1]]
     letters = texts.letters[: texts.ends[len(owners)]].tobytes()
-    for one in np.flatnonzero(owners // 2 == column).tolist():
-        text = letters[texts.ends[one] : texts.ends[one + 1]].decode()
-        yield text.replace('""', '"') if owners[one] % 2 else text
+    for index in np.flatnonzero(owners // 2 == column).tolist():
+        text = letters[texts.ends[index] : texts.ends[index + 1]].decode()
+        yield text.replace('""', '"') if owners[index] % 2 else text

@@ -145,8 +145,8 @@ def typed_columns(records: Records, sidecar: Sidecar) -> dict[str, TypedColumn]:
         if declaration.kind is None:
             typed[text.name] = inferred(text, declaration, records)
         else:
-            typed[text.name], found = declared(text, declaration, records)
-            problems += found
+            typed[text.name], results = declared(text, declaration, records)
+            problems += results
     raise_all(DataError, problems)
     return typed
 
@@ -222,14 +222,14 @@ def _quarters(cells: Array) -> tuple[float, ...]:
     if not len(known):
         return ()
     begins = np.unique(np.quantile(known, (0.25, 0.5, 0.75), method="higher"))
-    return tuple(float(one) for one in begins if one > known.min())
+    return tuple(float(begin) for begin in begins if begin > known.min())
 
 
 def _notes_on_bands(typed: Mapping[str, TypedColumn]) -> Iterator[str]:
     """Which groups sensitive numbers make."""
-    for name, one in typed.items():
-        if one.column.bands:
-            groups = listed(one.column.groups)
+    for name, column in typed.items():
+        if column.column.bands:
+            groups = listed(column.column.groups)
             yield f"'{name}' holds numbers: its groups are quarters of the rows ({groups}); levels make others"
 
 

@@ -70,7 +70,7 @@ def wide_records(
     raise_all(DataError, _empty_cells(records, (unit, thing)))
     units, things = records.column(unit), records.column(thing)
     first = np.unique(units.which, return_index=True)[1]
-    place_of = {name: place for place, name in enumerate(things.values)}
+    place_of = {name: index for index, name in enumerate(things.values)}
     columns = []
     for column in items:
         there = np.zeros(len(units.values), np.int32)

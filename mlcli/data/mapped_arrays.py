@@ -51,9 +51,9 @@ class MappedArray:
     def keep(self, columns: NDArray[np.intp]) -> None:
         """Keep some of the columns."""
         rows, flat = len(self.cells), self.cells.reshape(-1)
-        for some in blocks_of(rows, self.columns, 1 << 20):
-            kept = np.take(self.cells[some], columns, axis=1)
-            flat[some.start * len(columns) : some.stop * len(columns)] = kept.reshape(-1)
+        for block in blocks_of(rows, self.columns, 1 << 20):
+            kept = np.take(self.cells[block], columns, axis=1)
+            flat[block.start * len(columns) : block.stop * len(columns)] = kept.reshape(-1)
         del flat
         self.columns = len(columns)
         self.resize(rows)

@@ -99,7 +99,7 @@ class AlignedRows:
         }
 
     def _placed(self, column: Column) -> list[str]:
-        places = {level: str(place) for place, level in enumerate(column.levels)}
+        places = {level: str(index) for index, level in enumerate(column.levels)}
         return [places.get(cell, cell) for cell in self.text(column.name)]
 
     def unseen_cells(self, column: str) -> int:
@@ -160,7 +160,7 @@ def aligned(
     needed = [column.name for column in (*columns, *beside) if column.name not in absent]
     raise_all(DataError, _absent_features(needed, records, hint_where_none))
     typed, unseen = _typed_columns(records, columns, declarations, letters)
-    parts = [(one.column, one.cells) for one in typed]
+    parts = [(column.column, column.cells) for column in typed]
     outside = tuple(_outside(parts, ranges))
     return AlignedRows(Table.of(parts, len(records)), records, tuple(unseen), outside, letters, absent)
 
@@ -181,13 +181,13 @@ def _typed_columns(
             continue
         text, declaration = records.column(column.name), declarations.get(column.name, Declaration())
         if column.coded:
-            one, unknown_levels = coded_by(text, column, declaration, keep_new=letters)
+            typed_column, unknown_levels = coded_by(text, column, declaration, keep_new=letters)
             unseen += [UnseenLevel(column.name, value, count) for value, count in unknown_levels.items()]
         else:
-            known, found = declared(text, replace(declaration, kind=column.kind, range=None), records)
-            one = replace(known, column=column)
-            problems += (replace(wrong, hint=LEARNED) if wrong.hint == NO_NUMBER else wrong for wrong in found)
-        typed.append(one)
+            known, results = declared(text, replace(declaration, kind=column.kind, range=None), records)
+            typed_column = replace(known, column=column)
+            problems += (replace(wrong, hint=LEARNED) if wrong.hint == NO_NUMBER else wrong for wrong in results)
+        typed.append(typed_column)
     raise_all(DataError, problems)
     return typed, unseen
 
@@ -207,8 +207,8 @@ def _absent_features(needed: Sequence[str], records: Records, hint_where_none: s
     absent = [name for name in needed if name not in names]
     if not absent:
         return
-    wanted = set(needed)
-    unknown = [name for name in records.header if name not in wanted]
+    requested = set(needed)
+    unknown = [name for name in records.header if name not in requested]
     meant = [f"'{name}' by '{close}'" for name in absent[:MOST_LISTED] if (close := nearest(name, unknown))]
     hint = f"did you mean {listed(meant)}?" if meant else f"it has {listed(records.header)}"
     if hint_where_none and len(absent) == len(needed):
@@ -242,10 +242,10 @@ def _text_of(column: Column, cells: NDArray[Any]) -> TextColumn:
 
 def _texts_of_codes(levels: Sequence[str], codes: Codes) -> Distinct:
     held = np.flatnonzero(np.bincount(codes + 1, minlength=len(levels) + 1))
-    places = np.zeros(len(levels) + 1, np.int32)
-    places[held] = np.arange(len(held))
+    indices = np.zeros(len(levels) + 1, np.int32)
+    indices[held] = np.arange(len(held))
     texts = ("", *levels)
-    return [texts[one] for one in held], places[codes + 1]
+    return [texts[one] for one in held], indices[codes + 1]
 
 
 def _texts_of_numbers(numbers: Array) -> Distinct:

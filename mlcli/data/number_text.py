@@ -61,8 +61,8 @@ def as_numbers(texts: Sequence[str], decimal: str = ".") -> Array | None:
 
 def code_among(texts: Sequence[str], numbers: Array) -> str | None:
     """A text that a number would not keep: leading zeros, or more whole digits than a float holds."""
-    found = CODE.search("\n" + "\n".join(texts))
-    if found is not None:
+    match = CODE.search("\n" + "\n".join(texts))
+    if match is not None:
         return next(text for text in texts if CODE.match("\n" + text))
     large = np.flatnonzero(np.abs(numbers) >= EXACT_BELOW)
     return next((texts[index] for index in large.tolist() if WHOLE.fullmatch(texts[index])), None)
@@ -77,9 +77,9 @@ def maybe_grouped(texts: Sequence[str]) -> str:
 def rounded_among(texts: Sequence[str], numbers: Array) -> tuple[str, float] | None:
     """A text whose number a float does not keep, and the float: another whole number, or one too near to 0."""
     sizes = np.abs(numbers)
-    for place in np.flatnonzero((sizes < SMALLEST) | (sizes >= EXACT_BELOW)).tolist():
-        text, held = texts[place].replace(",", "."), float(numbers[place])
+    for index in np.flatnonzero((sizes < SMALLEST) | (sizes >= EXACT_BELOW)).tolist():
+        text, held = texts[index].replace(",", "."), float(numbers[index])
         lost = WHOLE_WITH_POINT.fullmatch(text) if abs(held) >= EXACT_BELOW else ANY_DIGIT.match(text)
         if lost and Decimal(text) != Decimal(held):
-            return texts[place], held
+            return texts[index], held
     return None

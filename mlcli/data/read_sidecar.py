@@ -96,13 +96,13 @@ class _SidecarReader:
             return None
 
     def _tasks(self) -> tuple[str, ...]:
-        found = []
+        matches = []
         for name in _texts(self.parts, "task"):
             try:
-                found.append(kind_named(name).name)
+                matches.append(kind_named(name).name)
             except MlcliError as error:
                 self.problems += placed(error.problems, self.parts["task"].where)
-        return tuple(found)
+        return tuple(matches)
 
     def _known(self, column: str, written: YamlNode) -> bool:
         if column not in self.header:
@@ -115,7 +115,7 @@ class _SidecarReader:
             return {}
         columns = self.parts["columns"]
         named = {name: columns.at(name) for name in columns.value}
-        return {name: self._declaration(one) for name, one in named.items() if self._known(name, one)}
+        return {name: self._declaration(node) for name, node in named.items() if self._known(name, node)}
 
     def _declaration(self, written: YamlNode) -> Declaration:
         """What is said of a column by keys; its kind alone is short for that key."""
@@ -209,22 +209,30 @@ def _texts(parts: dict[str, YamlNode], key: str) -> tuple[str, ...]:
 
 
 CONFLICTS: dict[str, Callable[[Declaration], bool]] = {
-    "an ordinal column needs its levels, lowest first": lambda one: one.kind == "ordinal" and not one.levels,
-    "a numeric column has no levels": lambda one: one.kind == "numeric" and bool(one.levels),
-    "an empty cell of a numeric column cannot stand for a level": lambda one: (
-        one.kind == "numeric" and one.empty is not None
+    "an ordinal column needs its levels, lowest first": lambda declaration: (
+        declaration.kind == "ordinal" and not declaration.levels
     ),
-    "only a numeric column has a range": lambda one: one.range is not None and one.kind not in (None, "numeric"),
-    "a boolean column has two levels, the one that means no first": lambda one: (
-        one.kind == "boolean" and len(one.levels) not in (0, 2)
+    "a numeric column has no levels": lambda declaration: (
+        declaration.kind == "numeric" and bool(declaration.levels)
     ),
-    "only a sensitive column takes 'feature'; every other one is a feature by its role": lambda one: (
-        one.feature and one.role not in (None, "sensitive")
+    "an empty cell of a numeric column cannot stand for a level": lambda declaration: (
+        declaration.kind == "numeric" and declaration.empty is not None
     ),
-    "a level stands here twice": lambda one: len(set(one.levels)) < len(one.levels),
-    "the level that an empty cell stands for is not among the levels": lambda one: (
-        one.empty is not None and bool(one.levels) and one.empty not in one.levels
+    "only a numeric column has a range": lambda declaration: (
+        declaration.range is not None and declaration.kind not in (None, "numeric")
     ),
-    "a level is also a token for missing cells": lambda one: bool(set(one.levels) & set(one.missing)),
-    "a level cannot be empty": lambda one: "" in one.levels or one.empty == "",
+    "a boolean column has two levels, the one that means no first": lambda declaration: (
+        declaration.kind == "boolean" and len(declaration.levels) not in (0, 2)
+    ),
+    "only a sensitive column takes 'feature'; every other one is a feature by its role": lambda declaration: (
+        declaration.feature and declaration.role not in (None, "sensitive")
+    ),
+    "a level stands here twice": lambda declaration: len(set(declaration.levels)) < len(declaration.levels),
+    "the level that an empty cell stands for is not among the levels": lambda declaration: (
+        declaration.empty is not None and bool(declaration.levels) and declaration.empty not in declaration.levels
+    ),
+    "a level is also a token for missing cells": lambda declaration: bool(
+        set(declaration.levels) & set(declaration.missing)
+    ),
+    "a level cannot be empty": lambda declaration: "" in declaration.levels or declaration.empty == "",
 }

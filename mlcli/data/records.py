@@ -51,7 +51,7 @@ Distinct = tuple[list[str], Codes]
 
 def distinct(cells: Sequence[str]) -> Distinct:
     """The distinct ones among cells, and which one each cell is."""
-    place_of = {text: place for place, text in enumerate(dict.fromkeys(cells))}
+    place_of = {text: index for index, text in enumerate(dict.fromkeys(cells))}
     return list(place_of), np.fromiter(map(place_of.__getitem__, cells), np.int32, len(cells))
 
 
@@ -225,7 +225,7 @@ def decoded(content: bytes, name: str, stated: str | None = None) -> tuple[str, 
     It is in the encoding that a sidecar states, or else as its first bytes say, or in UTF-8, or in Latin-1.
     """
     refuse_foreign(content, name)
-    encoding = stated or next((one for mark, one in MARKS if content.startswith(mark)), "utf-8")
+    encoding = stated or next((name for mark, name in MARKS if content.startswith(mark)), "utf-8")
     notes: tuple[str, ...] = ()
     try:
         text = content.decode(encoding).removeprefix(MARK if stated else "")
@@ -400,7 +400,7 @@ def _check_names(header: list[str], name: str, line: int, declared: bool | None)
         what = f"of {len(header)} columns the first line names one: {header[0]}"
         raise DataError(what, where=where, hint=ABOVE_THE_NAMES)
     nameless = partial(Problem, where=where, hint="name it in the first line, or remove the column")
-    empty = [nameless(f"column {place} has no name") for place, heading in enumerate(header, 1) if not heading]
+    empty = [nameless(f"column {index} has no name") for index, heading in enumerate(header, 1) if not heading]
     doubled = [
         Problem(f"{count} columns are called '{heading}'", where=where, hint="give each column a name of its own")
         for heading, count in Counter(header).items()

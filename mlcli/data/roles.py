@@ -168,7 +168,7 @@ def _why_an_id(name: str, column: TypedColumn) -> str:
 def _is_count(levels: Sequence[str]) -> bool:
     """Whether they are one word with the numbers from 1 on, such as D1, D2, D3."""
     word = levels[0].rstrip("0123456789")
-    return len(levels) > 2 and set(levels) == {f"{word}{place}" for place in range(1, len(levels) + 1)}
+    return len(levels) > 2 and set(levels) == {f"{word}{index}" for index in range(1, len(levels) + 1)}
 
 
 Wrong = Callable[[NDArray[Any]], NDArray[np.bool_]]

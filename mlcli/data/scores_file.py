@@ -29,13 +29,13 @@ def read_scores(path: Path, metric: str = "") -> tuple[str, list[tuple[str, str,
     long = {METRIC, VALUE, PART} <= {*records.header}
     name = _metric_of(records, metric) if long else _score_column(records, metric)
     cells = [records.column(column).cells() for column in (DATASET, MODEL, VALUE if long else name)]
-    wanted = _rows_of(records, name) if long else range(len(records))
+    requested = _rows_of(records, name) if long else range(len(records))
     rows, problems = [], []
-    for place in wanted:
-        dataset, model, written = (column[place] for column in cells)
+    for index in requested:
+        dataset, model, written = (column[index] for column in cells)
         score = number_in(written)
         if score is None or not math.isfinite(score):
-            problems.append(Problem(f"'{written}' is no score", records.place(place, name), "a score is a number"))
+            problems.append(Problem(f"'{written}' is no score", records.place(index, name), "a score is a number"))
         else:
             rows.append((dataset, model, score))
     raise_all(DataError, problems)

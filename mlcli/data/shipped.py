@@ -63,7 +63,7 @@ def table_files(reference: str, base: Path | None = None) -> list[str]:
     suffixes: tuple[str, ...] = FILE_SUFFIXES
     if isdir(path) and (is_path(reference) or shipped_path(reference) is None):
         pattern = join(escape(pattern), "*")
-        suffixes = tuple(one for one in FILE_SUFFIXES if not one.startswith(TEXT))
+        suffixes = tuple(file_suffix for file_suffix in FILE_SUFFIXES if not file_suffix.startswith(TEXT))
     elif exists(path) or not has_magic(pattern):
         return [reference]
     files = sorted(glob(pattern, root_dir=base, recursive=True))

@@ -145,7 +145,7 @@ def stem_of(path: Path) -> str:
 
 def sidecar_document(path: Path) -> Document | None:
     """The sidecar of a CSV file as YAML; an experiment file of the same name is not one."""
-    found = next((place for place in sidecar_places(path) if place.is_file()), None)
+    found = next((sidecar_place for sidecar_place in sidecar_places(path) if sidecar_place.is_file()), None)
     document = read(found, DataError) if found is not None else None
     if document is None or _is_experiment(document.value):
         return None

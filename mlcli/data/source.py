@@ -178,8 +178,8 @@ def _whole_where_possible(cells: pd.Series[Any]) -> pd.Series[Any]:
 
 def _declarations(frame: pd.DataFrame) -> dict[str, dict[str, Any]]:
     """By column, what its type says and its cells as text would not."""
-    found = {str(name): _declaration(frame[name]) for name in frame.columns}
-    return {name: declaration for name, declaration in found.items() if declaration}
+    results = {str(name): _declaration(frame[name]) for name in frame.columns}
+    return {name: declaration for name, declaration in results.items() if declaration}
 
 
 def _declaration(cells: pd.Series[Any]) -> dict[str, Any]:

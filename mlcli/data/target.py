@@ -198,8 +198,10 @@ def _for_kind(target: TypedColumn, kind: Kind, records: Records, sidecar: Sideca
 
 def _numeric_column(records: Records, target: str) -> str:
     """A column that could be a target of numbers."""
-    others = (one for one in records.columns if one.name != target and len(one.values) > CLASSES_AT_MOST)
-    numeric = (one.name for one in others if as_numbers([text for text in one.values if text]) is not None)
+    others = (
+        column for column in records.columns if column.name != target and len(column.values) > CLASSES_AT_MOST
+    )
+    numeric = (other.name for other in others if as_numbers([text for text in other.values if text]) is not None)
     return next(numeric, "COLUMN")
 
 
@@ -238,15 +240,15 @@ def positive_class(target: TypedColumn, records: Records, sidecar: Sidecar) -> t
     A target that has more levels, none of them said to be the anomaly, stays as it is and judges nothing.
     """
     typed = target if target.column.coded else _as_levels(target, records, sidecar)
-    wanted, levels = sidecar.anomaly, typed.column.levels
-    unknown = [level for level in wanted if not _stands_for(level, levels)]
+    requested, levels = sidecar.anomaly, typed.column.levels
+    unknown = [level for level in requested if not _stands_for(level, levels)]
     if unknown and len(levels) > 1 and not sidecar.anomaly_may_be_absent:
         hint = did_you_mean(unknown[0], levels, "levels")
         what = f"'{unknown[0]}', the anomaly in the sidecar, is no level of '{target.column.name}'"
         raise DataError(what, where=str(sidecar.path or records.name), hint=hint)
-    if wanted:
-        note = "" if len(unknown) < len(wanted) else f"no row is an anomaly ({listed(wanted)})"
-        return _good_and_anomaly(typed, wanted, only_anomalies=sidecar.anomaly_may_be_absent), note
+    if requested:
+        note = "" if len(unknown) < len(requested) else f"no row is an anomaly ({listed(requested)})"
+        return _good_and_anomaly(typed, requested, only_anomalies=sidecar.anomaly_may_be_absent), note
     if len(typed.column.levels) != 2:
         return target, _why_not(typed)
     rarer = _rarer(typed)
@@ -387,7 +389,7 @@ def guessed_target(
         for name in names
     }
     # Of two that are worth as much, names make the first likelier, and places the last.
-    sides = {name: -place if by_name[name] else place for place, name in enumerate(names)}
+    sides = {name: -index if by_name[name] else index for index, name in enumerate(names)}
     order = sorted(names, key=lambda name: (worth[name], sides[name]), reverse=True)
     best, others = order[0], order[1 : SHOWN + 1]
     rivals = max((by_name[name] for name in names if name != best), default=0.0) if by_name[best] else len(few) > 1

@@ -70,7 +70,7 @@ def _place_beside(dataset: Dataset) -> Path:
         hint = f"copy it, and write beside the copy: cp {files} ."
         raise UsageError(f"'{dataset.name}' comes with mlcli, whose files are not changed", hint=hint)
     places = sidecar_places(dataset.path)
-    path = next((place for place in places if place.exists()), places[0])
+    path = next((path for path in places if path.exists()), places[0])
     if path.exists() and dataset.sidecar.path is None:
         hint = "give the experiment another name"
         raise UsageError(f"{path} is an experiment, so it cannot be the sidecar of this file", hint=hint)
@@ -253,9 +253,9 @@ def _first(text: str, node: Any, begin: int, entries: Sequence[Entry], indent: i
 def _lines(text: str, end: int, entries: Sequence[Entry], indent: int) -> Edit:
     """New lines below the line in which something ends."""
     at_start = end == 0 or text[end - 1] == "\n"
-    place = end if at_start else text.find("\n", end) + 1 or len(text)
-    before = "" if place == 0 or text[place - 1] == "\n" else "\n"
-    return Edit(place, place, before + "".join(entry.line(indent) for entry in entries))
+    index = end if at_start else text.find("\n", end) + 1 or len(text)
+    before = "" if index == 0 or text[index - 1] == "\n" else "\n"
+    return Edit(index, index, before + "".join(entry.line(indent) for entry in entries))
 
 
 def _end(node: Any) -> int:

@@ -22,9 +22,9 @@ def softmax(scores: Array) -> Array:
 
 def of_all_classes(shares: Array, totals: Array) -> Array:
     """Probabilities of the classes that had rows, and 0 for those without: ``totals`` is the weight of each."""
-    found = np.zeros((len(shares), len(totals)))
-    found[:, totals > 0] = shares
-    return found
+    result = np.zeros((len(shares), len(totals)))
+    result[:, totals > 0] = shares
+    return result
 
 
 def of_present_classes(outputs: Array, slope: float, totals: Array) -> Array:

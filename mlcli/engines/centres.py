@@ -61,10 +61,10 @@ def squared_distances(X: Array, centres: Array, lengths: Array) -> Array:
     return squared
 
 
-def squared_differences(one: Array, other: Array) -> Array:
+def squared_differences(values: Array, other: Array) -> Array:
     """|a − b|² of each row of one and each of the other, column by column: equal rows are at 0."""
-    apart = np.zeros((len(one), len(other)))
-    for a, b in zip(one.T, other.T, strict=True):
+    apart = np.zeros((len(values), len(other)))
+    for a, b in zip(values.T, other.T, strict=True):
         apart += np.subtract.outer(a, b) ** 2
     return apart
 
@@ -80,12 +80,12 @@ def _nearest(X: Array, centres: Array, lengths: Array, tie: float) -> NearestCen
     squared = squared_distances(X, centres, lengths)
     margin = tie * (lengths + squared_lengths(centres).max())
     cluster, own, further = np.zeros(len(X), np.int32), squared[0], np.full(len(X), np.inf)
-    for place in range(1, len(centres)):
-        candidate = squared[place]
+    for index in range(1, len(centres)):
+        candidate = squared[index]
         closer = candidate < own - margin
         further = np.minimum(further, np.where(closer, own, candidate))
         own = np.where(closer, candidate, own)
-        cluster[closer] = place
+        cluster[closer] = index
     return NearestCentres(cluster, np.sqrt(np.maximum(own, 0.0)), np.sqrt(np.maximum(further, 0.0)))
 
 

@@ -31,8 +31,8 @@ def usual_values(table: Table) -> Table:
 def without_each(outputs_of: Callable[[Table], Array], row: Table, usual: Table) -> Array:
     """The mean outputs about one row with each column hidden (columns × outputs)."""
     repeated = row.take(np.zeros(len(usual), np.intp))
-    found = [outputs_of(_replaced(repeated, usual, column.name)).mean(axis=0) for column in row.columns]
-    return np.array(found)
+    results = [outputs_of(_replaced(repeated, usual, column.name)).mean(axis=0) for column in row.columns]
+    return np.array(results)
 
 
 def _replaced(rows: Table, usual: Table, name: str) -> Table:
@@ -42,17 +42,17 @@ def _replaced(rows: Table, usual: Table, name: str) -> Table:
         (numbers, usual.numbers, rows.number_columns),
         (codes, usual.codes, rows.code_columns),
     ):
-        for place, column in enumerate(columns):
+        for index, column in enumerate(columns):
             if column.name == name:
-                block[:, place] = other[:, place]
+                block[:, index] = other[:, index]
     return Table(rows.columns, numbers, codes)
 
 
 def with_column(rows: Table, name: str, values: float | Array) -> Table:
     """The rows with other values of one column of numbers."""
     numbers = rows.numbers.copy()
-    place = next(place for place, column in enumerate(rows.number_columns) if column.name == name)
-    numbers[:, place] = values
+    index = next(index for index, column in enumerate(rows.number_columns) if column.name == name)
+    numbers[:, index] = values
     return Table(rows.columns, numbers, rows.codes)
 
 

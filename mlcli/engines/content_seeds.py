@@ -55,19 +55,19 @@ def places_of(table: Table, marks: Array, method: str, hint: str) -> Rows:
     if np.array_equal(wanted, marks):
         return np.arange(len(marks))
     same, alike = (_first_of(*pair) for pair in zip(wanted.T, marks.T, strict=True))
-    places = np.where(same < 0, alike, same)
-    if (places < 0).any():
-        row = int((places < 0).argmax()) + 1
+    indices = np.where(same < 0, alike, same)
+    if (indices < 0).any():
+        row = int((indices < 0).argmax()) + 1
         what = f"{method} can only place the rows that it was fitted on; row {row} is none of them"
         raise FitError(what, hint=hint)
-    return places
+    return indices
 
 
 def _first_of(wanted: Array, marks: Array) -> Rows:
     """The first place at which each wanted mark stands; -1 where it does not."""
     order = np.argsort(marks, kind="stable")
-    places = order[np.minimum(np.searchsorted(marks[order], wanted), len(order) - 1)]
-    return np.where(marks[places] == wanted, places, -1)
+    indices = order[np.minimum(np.searchsorted(marks[order], wanted), len(order) - 1)]
+    return np.where(marks[indices] == wanted, indices, -1)
 
 
 def steady_draws(table: Table, seed: int) -> Array:
@@ -182,12 +182,12 @@ class Bag:
         if not self.replacement and not self.whole:
             weights = np.diff(self.ends, prepend=0.0)
             return np.bincount(rng.choice(rows, size, replace=False, p=weights / weights.sum()), minlength=rows)
-        place: NDArray[Any] = rng.integers(0, units, size) if self.whole else rng.random(size) * total
+        index: NDArray[Any] = rng.integers(0, units, size) if self.whole else rng.random(size) * total
         if not self.replacement:
-            place = rng.permutation(units)[:size]
+            index = rng.permutation(units)[:size]
         if not self.whole or units > rows:
-            place = np.minimum(np.searchsorted(self.ends, place, side="right"), rows - 1)
-        return np.bincount(place, minlength=rows)
+            index = np.minimum(np.searchsorted(self.ends, index, side="right"), rows - 1)
+        return np.bincount(index, minlength=rows)
 
 
 @dataclass(kw_only=True, eq=False)

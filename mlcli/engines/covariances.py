@@ -181,14 +181,14 @@ def of_covariance(covariance: Array) -> Normal:
     """By its spectrum, in columns of unit variance."""
     unit = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     varies = unit > 0
-    one = np.where(varies, unit, 1.0)
-    values, vectors = np.linalg.eigh(covariance / np.outer(one, one))
+    array = np.where(varies, unit, 1.0)
+    values, vectors = np.linalg.eigh(covariance / np.outer(array, array))
     # A direction with less than this share of the variance of the columns is left out
     kept = values > 1e-8
     values, vectors = values[kept], vectors[:, kept]
     root = np.sqrt(values)[:, None] * vectors.T * unit
     log_spread = 0.5 * float(np.log(values).sum()) + float(np.log(unit[varies]).sum())
-    return Normal(root, vectors / np.sqrt(values) / one[:, None], log_spread)
+    return Normal(root, vectors / np.sqrt(values) / array[:, None], log_spread)
 
 
 def of_whitener(whitener: Array, unit: Array) -> Normal:

@@ -31,15 +31,15 @@ ENOUGH = 1e-12
 """What is smaller than this share of the largest is rounding."""
 
 
-def euclidean(one: Array, other: Array) -> Array:
+def euclidean(values: Array, other: Array) -> Array:
     """The length of the difference of rows."""
-    return np.sqrt(squared_differences(one, other))
+    return np.sqrt(squared_differences(values, other))
 
 
-def manhattan(one: Array, other: Array) -> Array:
+def manhattan(values: Array, other: Array) -> Array:
     """The sum of the differences of cells."""
-    apart = np.zeros((len(one), len(other)))
-    for a, b in zip(one.T, other.T, strict=True):
+    apart = np.zeros((len(values), len(other)))
+    for a, b in zip(values.T, other.T, strict=True):
         apart += np.abs(np.subtract.outer(a, b))
     return apart
 
@@ -74,9 +74,9 @@ class ClassicalScaling:
         values, vectors = eigh(products, subset_by_index=(n - kept, n - 1))
         values, vectors = values[::-1], with_fixed_signs(vectors[:, ::-1] / roots[:, None])
         real = values > ENOUGH * max(float(values.max(initial=0.0)), np.finfo(np.float64).tiny)
-        found = np.zeros((n, components)), np.zeros(components)
-        found[0][:, :kept], found[1][:kept] = np.where(real, vectors, 0.0), np.where(real, values, 0.0)
-        return cls(*found, rows, weights)
+        results = np.zeros((n, components)), np.zeros(components)
+        results[0][:, :kept], results[1][:kept] = np.where(real, vectors, 0.0), np.where(real, values, 0.0)
+        return cls(*results, rows, weights)
 
     def places(self) -> Array:
         """Where the rows are."""

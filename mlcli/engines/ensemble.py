@@ -50,9 +50,9 @@ def sample_for(model: Model, data: SupervisedRows, repeats: Counts, columns: Ite
 
 def outputs(member: Model, table: Table, task: AnyTask) -> Array:
     """Probabilities or values, of the columns that the member has learned from."""
-    seen = table if member.columns_ == table.columns else table.select(one.name for one in member.columns_)
-    found: Array = task.outputs_of(member.final, member.prepared(seen))
-    return found
+    seen = table if member.columns_ == table.columns else table.select(column.name for column in member.columns_)
+    result: Array = task.outputs_of(member.final, member.prepared(seen))
+    return result
 
 
 def votes(member: Model, table: Table, task: AnyTask) -> Array:
@@ -143,7 +143,7 @@ def check_members(members: Sequence[Any], asked: Model, whole: Model) -> None:
     """Raise ValueError for members that are not configured as requested, or that know other classes."""
     if not all(isinstance(member, Model) and described_as(member) == described_as(asked) for member in members):
         raise ValueError("a base that is not the one asked for")
-    if not all(getattr(one.final, "classes_", None) == getattr(whole, "classes_", None) for one in members):
+    if not all(getattr(member.final, "classes_", None) == getattr(whole, "classes_", None) for member in members):
         raise ValueError("a base that does not fit")
 
 
@@ -159,7 +159,7 @@ def member_table(
     """One line per member of ``whole.models_``; with weights, their weighted mean below: the prediction."""
     members: Sequence[Model] = whole.models_
     task, asked = (CLASSIFICATION, outputs_of) if whole.classes_ else (REGRESSION, outputs)
-    said = np.array([asked(one, table, task)[0] for one in members])
+    said = np.array([asked(member, table, task)[0] for member in members])
     classes = tuple(f"p({name})" if outputs_of is outputs else name for name in whole.classes_ or ())
     answers = classes or (whole.target_,)
     rows: list[tuple[findings.Entry, ...]] = [

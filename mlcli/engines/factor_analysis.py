@@ -124,13 +124,13 @@ def _maximum(rows: Array, search: Search) -> tuple[Array, Array, float]:
     return with_fixed_signs(loadings), noise, likelihood if columns else 0.0
 
 
-def factor_findings(found: Factors, likelihood: float, scree: Array, names: Sequence[str]) -> Explanation:
+def factor_findings(factors: Factors, likelihood: float, scree: Array, names: Sequence[str]) -> Explanation:
     """Where the variances along correlations bend, the loadings, and what factors leave of each column."""
-    count = found.loadings.shape[1]
-    total = (found.loadings**2).sum(axis=1) + found.noise
-    parts = zip(names, found.loadings.tolist(), (found.noise / total).tolist(), strict=True)
+    count = factors.loadings.shape[1]
+    total = (factors.loadings**2).sum(axis=1) + factors.noise
+    parts = zip(names, factors.loadings.tolist(), (factors.noise / total).tolist(), strict=True)
     rows = tuple((name, *loads, share) for name, loads, share in parts)
-    header = ("column", *(f"factor_{place}" for place in range(1, count + 1)), "own noise")
+    header = ("column", *(f"factor_{index}" for index in range(1, count + 1)), "own noise")
     note = f"log-likelihood of a training row: {likelihood:.6g}"
     places = tuple(map(str, range(1, len(scree) + 1)))
     return (

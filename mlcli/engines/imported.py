@@ -84,14 +84,14 @@ def _imported_class(path: str) -> Any:
     except (Exception, SystemExit) as problem:
         what = f"cannot be imported: {type(problem).__name__}: {problem}"
         raise UsageError(what, where=module) from problem
-    found = getattr(home, name, None)
-    if found is None:
-        names = [one for one in dir(home) if one[:1].isupper()]
+    result = getattr(home, name, None)
+    if result is None:
+        names = [name for name in dir(home) if name[:1].isupper()]
         raise UsageError(f"{module} has no class '{name}'", hint=did_you_mean(name, names, "classes"))
-    if not (isinstance(found, type) and hasattr(found, "fit") and hasattr(found, "get_params")):
+    if not (isinstance(result, type) and hasattr(result, "fit") and hasattr(result, "get_params")):
         what = f"{path} is no estimator: it has not both fit and get_params, as scikit-learn's have"
         raise UsageError(what, hint="write a method around it: mlcli new model my-method")
-    return found
+    return result
 
 
 def forget_earlier(path: str, cls: type) -> None:

@@ -64,11 +64,11 @@ def parts_of_folds(folds: Codes) -> list[Part]:
 
 def held_out_outputs(model: Model, data: SupervisedRows, folds: Codes, rng: np.random.Generator) -> Array:
     """The outputs for the rows of each fold, of the model fitted to the other folds; 0 with a single fold."""
-    found = np.zeros(data.outputs.shape)
+    result = np.zeros(data.outputs.shape)
     for (train, test), own in zip(parts_of_folds(folds), rng.spawn(int(folds.max()) + 1), strict=False):
         member = fitted(model, data.take(train), own)
-        found[test] = outputs(member, data.table.take(test), data.task)
-    return found
+        result[test] = outputs(member, data.table.take(test), data.task)
+    return result
 
 
 def row_losses(member: Model, rows: SupervisedRows) -> Array:
@@ -139,7 +139,7 @@ class InnerEvaluation:
         if result.why:
             return InnerScore(candidate, why=result.why, effort=self.effort)
         score, error, why = scored(self.metric, result.answers, self.pooled)
-        values = [] if np.isfinite(score) or why else [self.metric.compute(one) for one in result.answers]
+        values = [] if np.isfinite(score) or why else [self.metric.compute(answer) for answer in result.answers]
         return InnerScore(candidate, score, error, why, self.effort, values.count(np.inf))
 
     def _answers(self, candidates: Sequence[Candidate]) -> list[CandidateAnswers]:
@@ -201,11 +201,15 @@ class PreparedSplit:
 
     def answers(self, models: Sequence[Model]) -> list[Answers | str]:
         """What each says; those that are one fit with more or fewer stages are fitted once."""
-        found: list[Answers | str] = [""] * len(models)
-        for places in _alike_but_for_stages(models):
-            for place, one in zip(places, self._staged_answers([models[place] for place in places]), strict=True):
-                found[place] = one
-        return found
+        result: list[Answers | str] = [""] * len(models)
+        for alike_but_for_stage in _alike_but_for_stages(models):
+            for place, staged_answer in zip(
+                alike_but_for_stage,
+                self._staged_answers([models[place] for place in alike_but_for_stage]),
+                strict=True,
+            ):
+                result[place] = staged_answer
+        return result
 
     def _staged_answers(self, models: Sequence[Model]) -> list[Answers | str]:
         """The answers of models that differ in their number of stages alone."""
@@ -219,8 +223,8 @@ class PreparedSplit:
             rows, at = self.test, sorted({count for count in counts if count < longest.stages()})
             predictions = longest.staged(rows.table, at) if at else iter(())
             staged = {
-                count: rows.task.answers_with(longest, rows, one)
-                for count, one in zip(at, predictions, strict=True)
+                count: rows.task.answers_with(longest, rows, prediction)
+                for count, prediction in zip(at, predictions, strict=True)
             }
         except FAILURES as problem:
             return [_first_line(problem)] * len(models)
@@ -236,8 +240,8 @@ class PreparedSplit:
 
 def scored(metric: Metric, answers: Sequence[Answers], pooled: bool) -> tuple[float, float, str]:
     """The mean of a metric over splits and its standard error; over all answers where splits are few or small."""
-    values = [metric.compute(one) for one in answers]
-    numbers = np.array([one for one in values if not isinstance(one, Undefined)])
+    values = [metric.compute(answer) for answer in answers]
+    numbers = np.array([value for value in values if not isinstance(value, Undefined)])
     if not pooled and len(numbers) == len(values) > 1:
         spread = float(numbers.std(ddof=1)) / np.sqrt(len(numbers)) if np.isfinite(numbers).all() else np.nan
         return float(numbers.mean()), float(spread), ""
@@ -260,13 +264,13 @@ def _error_over_rows(metric: Metric, answers: Answers) -> float:
 def _alike_but_for_stages(models: Sequence[Model]) -> Iterator[list[int]]:
     """The places of models that are one but for their number of stages, line by line."""
     lines: dict[str, list[int]] = {}
-    for place, model in enumerate(models):
+    for index, model in enumerate(models):
         plain = described_as(model)
         stages = stage_name(model)
         count = plain["params"].get(stages) if stages else None
         others = {name: value for name, value in plain["params"].items() if name != stages}
-        key = repr((model.id, others)) if isinstance(count, int) else str(place)
-        lines.setdefault(key, []).append(place)
+        key = repr((model.id, others)) if isinstance(count, int) else str(index)
+        lines.setdefault(key, []).append(index)
     yield from lines.values()
 
 

@@ -110,8 +110,8 @@ def gaussian(kernel: KernelFunction, Z: Array) -> Towards:
 
 def precomputed(kernel: KernelFunction, Z: Array) -> Towards:
     """The cells at the places that Z names."""
-    places = Z[:, 0].astype(np.intp)
-    return lambda X: X[:, places]
+    indices = Z[:, 0].astype(np.intp)
+    return lambda X: X[:, indices]
 
 
 KERNELS: dict[str, Callable[[KernelFunction, Array], Towards]] = {
@@ -157,13 +157,14 @@ LOG_KERNELS: dict[str, Callable[[Array], Array]] = {
 
 def named_landmarks(rows: Rows, numbers: Sequence[int]) -> Rows:
     """The places in training rows of the rows of the file that a user has numbered, from 1 on."""
-    places = np.flatnonzero(np.isin(rows, np.array(numbers) - 1))
-    if not len(places):
-        what = f"none of the landmark_rows {listed([str(one) for one in numbers], MOST_NAMED)} is a training row"
+    indices = np.flatnonzero(np.isin(rows, np.array(numbers) - 1))
+    if not len(indices):
+        requested = listed(list(map(str, numbers)), MOST_NAMED)
+        what = f"none of the landmark_rows {requested} is a training row"
         raise FitError(
             what, hint="rows of the file are numbered from 1; those that are held out cannot be landmarks"
         )
-    return places
+    return indices
 
 
 def scale(X: Array, weights: Array) -> float:

@@ -77,10 +77,10 @@ class KernelModel(Model, SearchRanges, SharesWork):
 
     def conflicts(self) -> list[str]:
         """One width, and a matrix exactly where it is the kernel."""
-        found = one_width(self.gamma, self.sigma)
+        result = one_width(self.gamma, self.sigma)
         if (self.kernel == PRECOMPUTED) != (self.matrix is not None):
-            found.append("a precomputed kernel, and no other, needs `matrix`: how its columns begin, such as k_")
-        return found
+            result.append("a precomputed kernel, and no other, needs `matrix`: how its columns begin, such as k_")
+        return result
 
     @property
     def function(self) -> KernelFunction:

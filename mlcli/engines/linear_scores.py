@@ -88,8 +88,10 @@ def terms_of_points(
 def _largest(terms: Sequence[Term]) -> tuple[list[Term], list[Term]]:
     """The terms that add most to some output, in their order, and the others."""
     size = [float(np.abs(added).max(initial=0.0)) for _, _, added in terms]
-    kept = set(sorted(range(len(terms)), key=lambda place: -size[place])[:MOST_TERMS])
-    return [one for k, one in enumerate(terms) if k in kept], [one for k, one in enumerate(terms) if k not in kept]
+    kept = set(sorted(range(len(terms)), key=lambda index: -size[index])[:MOST_TERMS])
+    return [term for k, term in enumerate(terms) if k in kept], [
+        term for k, term in enumerate(terms) if k not in kept
+    ]
 
 
 def reconstruction(table: Table, restored: Array) -> findings.Table:

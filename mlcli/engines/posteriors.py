@@ -40,9 +40,9 @@ def certain_posterior(log_joint: Array, error: Array) -> Array:
     possible = largest > -np.inf
     lead = np.subtract(largest, second, out=np.full_like(largest, np.inf), where=possible)
     sure = possible & (error.ravel() * np.exp(-np.minimum(lead, 700.0)) <= TOLERATED)
-    found = np.full(flat.shape, np.nan)
-    found[sure] = posterior(flat[sure])
-    return found.reshape(log_joint.shape)
+    result = np.full(flat.shape, np.nan)
+    result[sure] = posterior(flat[sure])
+    return result.reshape(log_joint.shape)
 
 
 def logarithm(shares: Array) -> Array:

@@ -46,10 +46,10 @@ class Axes:
 
 def column_by_column(X: Array, weights: Array) -> Array:
     """X times weights (columns × sums), added up column by column, so that each row is on its own."""
-    found = np.zeros((weights.shape[1], len(X)))
+    result = np.zeros((weights.shape[1], len(X)))
     for cells, of_column in zip(np.ascontiguousarray(X.T), weights, strict=True):
-        found += of_column[:, None] * cells
-    return np.ascontiguousarray(found.T)
+        result += of_column[:, None] * cells
+    return np.ascontiguousarray(result.T)
 
 
 def by_svd(X: Array) -> tuple[Array, Array]:
@@ -186,7 +186,7 @@ def range_of_elbow(curve: Array) -> tuple[int, int]:
 
 def component_names(count: int) -> tuple[str, ...]:
     """What the new columns are called."""
-    return tuple(f"component_{place}" for place in range(1, count + 1))
+    return tuple(f"component_{index}" for index in range(1, count + 1))
 
 
 def component_findings(axes: Axes, names: Sequence[str], count: int) -> Explanation:

@@ -54,8 +54,8 @@ def _one_by_one(matrices: Array, right: Array) -> Solved:
     """The same where some cannot be solved."""
     if matrices.ndim == 2:
         return Solved(np.full(right.shape, np.nan), np.zeros(()), np.zeros(len(matrices)))
-    found = [solved(*system) for system in zip(matrices, right, strict=True)]
-    fields = zip(*((one.solution, one.log_determinant, one.left) for one in found), strict=True)
+    solveds = [solved(*system) for system in zip(matrices, right, strict=True)]
+    fields = zip(*((solved.solution, solved.log_determinant, solved.left) for solved in solveds), strict=True)
     return Solved(*map(np.array, fields))
 
 
@@ -98,7 +98,7 @@ def pairwise_coupling(pairwise: Array, pairs: Codes, classes: int) -> Array:
     against = np.clip(pairwise, CERTAIN, 1 - CERTAIN)
     r[:, pairs[:, 1], pairs[:, 0]], r[:, pairs[:, 0], pairs[:, 1]] = against, 1 - against
     system = 1.0 - r * np.swapaxes(r, 1, 2)
-    places = np.arange(classes)
-    system[:, places, places] = 1.0 + (r**2).sum(axis=1)
+    indices = np.arange(classes)
+    system[:, indices, indices] = 1.0 + (r**2).sum(axis=1)
     shares = np.maximum(solved(system, np.ones((len(r), 1, classes))).solution[:, 0], 0.0)
     return np.asarray(shares / shares.sum(axis=1, keepdims=True))

@@ -94,14 +94,14 @@ def drift_between(dataset: Dataset, reference: str) -> Drift:
     if not len(a) or not len(b):
         raise DataError(f"{rows.records.name} has no rows to compare", hint="two files with rows are needed")
     known = set(dataset.schema.names())
-    found = [_column(column, a.cells(column.name), b.cells(column.name)) for column in a.columns]
-    corrected = holm_corrected([one.p for one in found])
+    column_drifts = [_column(column, a.cells(column.name), b.cells(column.name)) for column in a.columns]
+    corrected = holm_corrected([drift.p for drift in column_drifts])
     answers, auc = _classified(a, b, dataset.content), metric_named("auc", LabelAnswers, FILES)
     area = summarise(auc, [answers], [len(answers)])
     return Drift(
         names=(dataset.name, stem_of(Path(rows.records.name))),
         rows=(len(a), len(b)),
-        columns=tuple(replace(one, corrected=p) for one, p in zip(found, corrected, strict=True)),
+        columns=tuple(replace(drift, corrected=p) for drift, p in zip(column_drifts, corrected, strict=True)),
         only_a=rows.absent_features,
         only_b=tuple(name for name in rows.records.header if name not in known),
         auc=float("nan") if area.mean is None else area.mean,
@@ -136,8 +136,8 @@ def _column(column: Column, a: NDArray[Any], b: NDArray[Any]) -> ColumnDrift:
 
 
 def _binned(cells: Array, edges: Array) -> Codes:
-    places = np.where(np.isnan(cells), len(edges) + 1, np.searchsorted(edges, cells, side="left"))
-    return np.bincount(places, minlength=len(edges) + 2).astype(np.int32)
+    indices = np.where(np.isnan(cells), len(edges) + 1, np.searchsorted(edges, cells, side="left"))
+    return np.bincount(indices, minlength=len(edges) + 2).astype(np.int32)
 
 
 def _spread(cells: Array) -> str:

@@ -18,9 +18,9 @@ def sums_in_common(mine: Rows, values: Array, starts: Rows, owners: Rows, rating
 
     ``owners`` and ``ratings`` from starts[j] to starts[j + 1] are those of what has the number j.
     """
-    for place in range(len(mine)):
-        x = values[place]
-        for at in range(starts[mine[place]], starts[mine[place] + 1]):
+    for index in range(len(mine)):
+        x = values[index]
+        for at in range(starts[mine[index]], starts[mine[index] + 1]):
             owner, y = owners[at], ratings[at]
             sums[0, owner] += 1.0
             sums[1, owner] += x

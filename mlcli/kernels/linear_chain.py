@@ -49,11 +49,11 @@ def expect_chains(scores: Array, follows: Array, starts: Rows, shares: Array, pa
             after[before, tag], sums[before, tag] = math.exp(follows[before, tag] - top), 0.0
     emitted, scale, later = np.empty(scores.shape), np.empty(len(scores)), np.empty(tags)
     total: float = powers(scores, emitted) + top * (len(scores) - len(starts) + 1)
-    for one in range(len(starts) - 1):
-        total += forward(starts[one], starts[one + 1], after, emitted, scale, shares)
+    for index in range(len(starts) - 1):
+        total += forward(starts[index], starts[index + 1], after, emitted, scale, shares)
         if not total > -np.inf:
             return -np.inf
-        backward(starts[one], starts[one + 1], after, emitted, scale, shares, sums, later)
+        backward(starts[index], starts[index + 1], after, emitted, scale, shares, sums, later)
     for before in range(tags):
         for tag in range(tags):
             pairs[before, tag] += sums[before, tag] * after[before, tag]
@@ -129,9 +129,9 @@ def expect_steps(scores: Array, follows: Array, starts: Rows, tags: Codes, share
     Gives the summed logarithm of the normalisers, which are those of each row by itself.
     """
     total, count = 0.0, scores.shape[1]
-    for one in range(len(starts) - 1):
-        for row in range(starts[one], starts[one + 1]):
-            before = tags[row - 1] if row > starts[one] else -1
+    for index in range(len(starts) - 1):
+        for row in range(starts[index], starts[index + 1]):
+            before = tags[row - 1] if row > starts[index] else -1
             highest = -np.inf
             for tag in range(count):
                 shares[row, tag] = scores[row, tag] + (follows[before, tag] if before >= 0 else 0.0)

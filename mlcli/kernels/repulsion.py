@@ -42,10 +42,10 @@ def pulls(y: Singles, start: Places, near: Places, p: Singles, pull: Singles) ->
     for i in range(y.shape[1]):
         a, b, c = y[0, i], y[1, i], y[2, i]
         along_a, along_b, along_c = np.float32(0.0), np.float32(0.0), np.float32(0.0)
-        for place in range(start[i], start[i + 1]):
-            j = near[place]
+        for index in range(start[i], start[i + 1]):
+            j = near[index]
             da, db, dc = a - y[0, j], b - y[1, j], c - y[2, j]
-            weight = p[place] / (np.float32(1.0) + da * da + db * db + dc * dc)
+            weight = p[index] / (np.float32(1.0) + da * da + db * db + dc * dc)
             along_a += weight * da
             along_b += weight * db
             along_c += weight * dc

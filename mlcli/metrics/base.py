@@ -47,8 +47,8 @@ class Ranking:
     def by_level(self) -> tuple[Array, Array]:
         """The weight at each place of the rows of the class, and of the others."""
         levels = int(self.ranks.max(initial=0)) + 1
-        both = (np.where(one, self.weights, 0.0) for one in (self.positive, ~self.positive))
-        of_class, others = (np.bincount(self.ranks, one, levels).astype(np.float64) for one in both)
+        both = (np.where(values, self.weights, 0.0) for values in (self.positive, ~self.positive))
+        of_class, others = (np.bincount(self.ranks, values, levels).astype(np.float64) for values in both)
         return of_class, others
 
 

@@ -82,8 +82,8 @@ class Tallies:
     @property
     def true_negatives(self) -> Array:
         """The rows of other classes that are answered with none of each class."""
-        found = self.negatives - self.false_positives
-        return np.where(np.abs(found) > ROUNDING * self.support.sum(axis=-1, keepdims=True), found, 0.0)
+        result = self.negatives - self.false_positives
+        return np.where(np.abs(result) > ROUNDING * self.support.sum(axis=-1, keepdims=True), result, 0.0)
 
     @property
     def occurring(self) -> Flags:
@@ -94,8 +94,8 @@ class Tallies:
 def tallies_of(answers: LabelAnswers) -> Tallies:
     """The tallies of answers; do not write into them."""
     if answers not in _TALLIES:
-        one = tallies_under(answers, answers.weights[None, :])
-        _TALLIES[answers] = Tallies(one.true_positives[0], one.support[0], one.predicted[0])
+        tallies = tallies_under(answers, answers.weights[None, :])
+        _TALLIES[answers] = Tallies(tallies.true_positives[0], tallies.support[0], tallies.predicted[0])
     return _TALLIES[answers]
 
 
@@ -113,8 +113,8 @@ def tallies_under(answers: LabelAnswers, weightings: Array) -> Tallies:
 def _summed(codes: Codes, weightings: Array, classes: int) -> Array:
     """The weight (B × K) of each class under each of B weightings."""
     times = len(weightings)
-    places = codes + classes * np.arange(times)[:, None]
-    summed: Array = np.bincount(places.ravel(), weightings.ravel(), times * classes).astype(np.float64)
+    indices = codes + classes * np.arange(times)[:, None]
+    summed: Array = np.bincount(indices.ravel(), weightings.ravel(), times * classes).astype(np.float64)
     return summed.reshape(times, classes)
 
 
@@ -158,7 +158,9 @@ def problems_with_costs(costs: Any) -> Iterator[str]:
 
 def cost_name(costs: Costs) -> str:
     """The name of the metric of these costs."""
-    plain = {str(actual): {str(one): float(value) for one, value in row.items()} for actual, row in costs.items()}
+    plain = {
+        str(actual): {str(name): float(value) for name, value in row.items()} for actual, row in costs.items()
+    }
     return f"{COST}[{json.dumps(plain, sort_keys=True)}]"
 
 
@@ -170,8 +172,8 @@ def costs_named(text: str) -> Costs:
         raise UsageError(f"the costs '{text}' cannot be read", hint=EXAMPLE) from None
     if problem := next(problems_with_costs(costs), ""):
         raise UsageError(problem, hint=EXAMPLE)
-    found: Costs = costs
-    return found
+    result: Costs = costs
+    return result
 
 
 def _place(label: str, classes: Sequence[str]) -> int:

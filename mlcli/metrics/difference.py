@@ -78,21 +78,21 @@ class Difference:
 
 def holm(family: Sequence[Difference]) -> list[Difference]:
     """The comparisons of one family, each with its p corrected by Holm 1979; what has no p is no test of it."""
-    tested = [place for place, one in enumerate(family) if one.p is not None]
-    found = list(family)
-    for place, p in zip(tested, holm_corrected([family[place].p or 0.0 for place in tested]), strict=True):
-        found[place] = replace(family[place], corrected=p)
-    return found
+    tested = [index for index, difference in enumerate(family) if difference.p is not None]
+    result = list(family)
+    for index, p in zip(tested, holm_corrected([family[index].p or 0.0 for index in tested]), strict=True):
+        result[index] = replace(family[index], corrected=p)
+    return result
 
 
 def holm_corrected(family: Sequence[float]) -> list[float]:
     """The p of one family of tests, corrected by Holm 1979."""
-    left, reached, found = len(family), 0.0, list(family)
-    for place in sorted(range(len(family)), key=lambda place: family[place]):
-        reached = max(reached, min(1.0, left * family[place]))
-        found[place] = reached
+    left, reached, results = len(family), 0.0, list(family)
+    for index in sorted(range(len(family)), key=lambda index: family[index]):
+        reached = max(reached, min(1.0, left * family[index]))
+        results[index] = reached
         left -= 1
-    return found
+    return results
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +134,7 @@ def compare(
         for splits in (a, b)
     )
     pair = PairedModels(*both)
-    scores = pair.each(lambda one: scores_of(metric, one.parts))
+    scores = pair.each(lambda splits: scores_of(metric, splits.parts))
     if not all(map(_comparable, (*scores[0], *scores[1]))):
         return Difference(None, why=_why_not([*scores[0], *scores[1]]))
     means = [np.mean(np.array(of_parts, dtype=np.float64)) for of_parts in scores]
@@ -147,7 +147,7 @@ def compare(
 def _by_units(pair: PairedModels, mean: float) -> Difference:
     """Over rows or groups where these tell the error, else over splits; over splits, too, where these disagree."""
     several = len(pair.first.parts) > 1
-    first, second = pair.each(lambda one: one.over_units)
+    first, second = pair.each(lambda splits: splits.over_units)
     if first is None or second is None:
         return _by_splits(pair, mean) if several else _by_resampling(pair, mean)
     if first.noun == "groups" and first.count < FEWEST_GROUPS and several:
@@ -162,13 +162,13 @@ def _by_units(pair: PairedModels, mean: float) -> Difference:
 
 def _differences_of_disagreeing_splits(pair: PairedModels, variance: float, freedom: float) -> Array | None:
     """The difference in each split, where these vary more than their rows explain; repeats even rows out."""
-    one = pair.first
-    if len(one.splits) == 1 or one.repeated:
+    splits = pair.first
+    if len(splits.splits) == 1 or splits.repeated:
         return None
     first, second = pair.each(lambda judged: judged.first_order_values)
-    if first is None or second is None or not beyond_rows(first - second, one.splits, variance, freedom):
+    if first is None or second is None or not beyond_rows(first - second, splits.splits, variance, freedom):
         return None
-    if one.parts is not one.splits:
+    if splits.parts is not splits.splits:
         return first - second
     scores = np.array(pair.each(_scores_of_splits), dtype=np.float64)
     return np.asarray(scores[0] - scores[1])
@@ -176,7 +176,7 @@ def _differences_of_disagreeing_splits(pair: PairedModels, variance: float, free
 
 def _size_of_scores(first: OverUnits, second: OverUnits, metric: Metric) -> float:
     bounds = (metric.low or 0.0, metric.high or 0.0)
-    return max(map(abs, (*(abs(one.value) + one.error for one in (first, second)), *bounds)))
+    return max(map(abs, (*(abs(units.value) + units.error for units in (first, second)), *bounds)))
 
 
 def _doubt(judged: MetricOfSplits) -> float:
@@ -220,14 +220,14 @@ def _over_differences(
 
     ``scale`` is the size of the scores.
     """
-    one = pair.first
-    values = by_round(np.where(np.abs(differences) <= SAME * scale, 0.0, differences), one.rounds)
-    estimate = over_splits(values, one.train_rows, [len(answers) for answers in one.splits], scale)
-    test = f"corrected resampled t over {counted_rounds(values, one.rounds)}{because}"
+    splits = pair.first
+    values = by_round(np.where(np.abs(differences) <= SAME * scale, 0.0, differences), splits.rounds)
+    estimate = over_splits(values, splits.train_rows, [len(answers) for answers in splits.splits], scale)
+    test = f"corrected resampled t over {counted_rounds(values, splits.rounds)}{because}"
     if estimate.error > 0:
         estimate = replace(estimate, mean=mean)
-        found = _difference(mean, estimate.interval(test), estimate.p_of_zero(), test)
-        return _no_surer_than(_over_rows(pair, mean), found)
+        difference = _difference(mean, estimate.interval(test), estimate.p_of_zero(), test)
+        return _no_surer_than(_over_rows(pair, mean), difference)
     if abs(mean) <= SAME * scale:
         return Difference(0.0, p=1.0, test=test, why="both have the same value in every split")
     at_once = PairedModels(*pair.each(MetricOfSplits.at_once))
@@ -238,22 +238,26 @@ def _over_differences(
 
 def _over_rows(pair: PairedModels, mean: float) -> Difference:
     """What the judged rows alone say of a difference, as if no other training rows gave other models."""
-    first, second = pair.each(lambda one: over_units(one.metric, one.parts))
+    first, second = pair.each(lambda splits: over_units(splits.metric, splits.parts))
     if first is None or second is None:
         return _by_resampling(pair, mean)
     return _over_units(first.beside(second, mean), 1.0, _size_of_scores(first, second, pair.first.metric))
 
 
-def _no_surer_than(rows: Difference, found: Difference) -> Difference:
+def _no_surer_than(rows: Difference, difference: Difference) -> Difference:
     """The larger p and the wider interval of two tests of the same difference."""
-    if rows.p is None or found.p is None or found.low is None or found.high is None:
-        return found
-    low = found.low if rows.low is None else min(found.low, rows.low)
-    high = found.high if rows.high is None else max(found.high, rows.high)
-    if rows.p <= found.p and (low, high) == (found.low, found.high):
-        return found
+    if rows.p is None or difference.p is None or difference.low is None or difference.high is None:
+        return difference
+    low = difference.low if rows.low is None else min(difference.low, rows.low)
+    high = difference.high if rows.high is None else max(difference.high, rows.high)
+    if rows.p <= difference.p and (low, high) == (difference.low, difference.high):
+        return difference
     return replace(
-        found, low=low, high=high, p=max(rows.p, found.p), test=f"{found.test}, no surer than {rows.test}"
+        difference,
+        low=low,
+        high=high,
+        p=max(rows.p, difference.p),
+        test=f"{difference.test}, no surer than {rows.test}",
     )
 
 
@@ -265,7 +269,7 @@ def _by_resampling(pair: PairedModels, mean: float) -> Difference:
     metric = pair.first.metric
     if metric.aggregation == "of the fit":
         return Difference(mean, test="two fits", why="no test: one fit of each gives one value")
-    a, b = pair.each(lambda one: joined(one.splits))
+    a, b = pair.each(lambda splits: joined(splits.splits))
     return _difference(mean, *paired_bootstrap(metric, a, b), f"paired bootstrap over {drawn_from(a)}")
 
 
@@ -277,9 +281,9 @@ def _difference(mean: float, interval: Interval, p: float | None, test: str) -> 
 
 def paired_bootstrap(metric: Metric, a: Answers, b: Answers) -> tuple[Interval, float | None]:
     """How often resampled rows turn the difference round; no p where it is mostly undefined."""
-    one, other = replicates(metric, a), replicates(metric, b)
-    differences = one - other
-    differences[np.abs(differences) <= SAME * np.fmax(np.abs(one), np.abs(other))] = 0.0
+    values, other = replicates(metric, a), replicates(metric, b)
+    differences = values - other
+    differences[np.abs(differences) <= SAME * np.fmax(np.abs(values), np.abs(other))] = 0.0
     interval = percentile_interval(differences, "bootstrap")
     known = differences[np.isfinite(differences)]
     fewer = min(int((known <= 0).sum()), int((known >= 0).sum()))
@@ -296,7 +300,7 @@ def fair_coin_two_sided(heads: int, tails: int) -> float:
 
 def mcnemar(pair: PairedModels, mean: float) -> Difference:
     """Only the rows on which the two disagree count: a fair coin decides which of them is right."""
-    metric, (a, b) = pair.first.metric, pair.each(lambda one: one.one_round)
+    metric, (a, b) = pair.first.metric, pair.each(lambda splits: splits.one_round)
     if metric.aggregation != "share of rows" or metric.per_row is None or a.weight is not None:
         return Difference(mean, why="McNemar's test is of shares of rows without weights, such as accuracy")
     if pair.first.repeated:
@@ -330,12 +334,12 @@ def five_by_two(pair: PairedModels, mean: float) -> Difference:
     if not estimate.error > 0:
         return Difference(mean, why="the 5 × 2 test sees no spread")
     test = "5 × 2 t of Dietterich"
-    found = _difference(mean, estimate.interval(test).holding(mean), estimate.p_of_zero(), test)
-    if found.distinguishable and estimate.mean * mean < 0:
+    result = _difference(mean, estimate.interval(test).holding(mean), estimate.p_of_zero(), test)
+    if result.distinguishable and estimate.mean * mean < 0:
         return Difference(
             mean, test=test, why="its first difference, which it tests, has another sign than the mean"
         )
-    return found
+    return result
 
 
 def corrected_resampled(pair: PairedModels, mean: float) -> Difference:

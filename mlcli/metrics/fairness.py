@@ -68,13 +68,15 @@ class RateDefinition:
 
 
 RATES: dict[str, RateDefinition] = {
-    "base-rate": RateDefinition(lambda one: np.ones_like(one.truth), lambda one: one.truth),
-    "selected": RateDefinition(lambda one: np.ones_like(one.truth), lambda one: one.predicted),
-    "tpr": RateDefinition(lambda one: one.truth, lambda one: one.predicted),
-    "fpr": RateDefinition(lambda one: ~one.truth, lambda one: one.predicted),
-    "fnr": RateDefinition(lambda one: one.truth, lambda one: ~one.predicted),
-    "precision": RateDefinition(lambda one: one.predicted, lambda one: one.truth),
-    "accuracy": RateDefinition(lambda one: np.ones_like(one.truth), lambda one: one.truth == one.predicted),
+    "base-rate": RateDefinition(lambda flags: np.ones_like(flags.truth), lambda flags: flags.truth),
+    "selected": RateDefinition(lambda flags: np.ones_like(flags.truth), lambda flags: flags.predicted),
+    "tpr": RateDefinition(lambda flags: flags.truth, lambda flags: flags.predicted),
+    "fpr": RateDefinition(lambda flags: ~flags.truth, lambda flags: flags.predicted),
+    "fnr": RateDefinition(lambda flags: flags.truth, lambda flags: ~flags.predicted),
+    "precision": RateDefinition(lambda flags: flags.predicted, lambda flags: flags.truth),
+    "accuracy": RateDefinition(
+        lambda flags: np.ones_like(flags.truth), lambda flags: flags.truth == flags.predicted
+    ),
 }
 CRITERIA: dict[str, tuple[str, ...]] = {
     "demographic-parity": ("selected",),
@@ -125,15 +127,15 @@ def rates_by_group(answers: LabelAnswers, groups: Groups, code: int) -> list[Gro
     """Every rate of every group, for one class against the rest; each row counts once."""
     sides = ClassFlags.of(answers, code)
     probability = None if answers.probabilities is None else answers.probabilities[:, code]
-    found = []
-    for place, label in enumerate(groups.labels):
-        member = (groups.codes == place) & (answers.weights > 0)
+    result = []
+    for index, label in enumerate(groups.labels):
+        member = (groups.codes == index) & (answers.weights > 0)
         rates = {
-            name: _rate(answers, one.counted(sides), member & one.among(sides)) for name, one in RATES.items()
+            name: _rate(answers, rate.counted(sides), member & rate.among(sides)) for name, rate in RATES.items()
         }
         too_high = _calibration(answers, None if probability is None else probability - sides.truth, member)
-        found.append(GroupRates(label, int((groups.codes == place).sum()), rates, too_high))
-    return found
+        result.append(GroupRates(label, int((groups.codes == index).sum()), rates, too_high))
+    return result
 
 
 def _rate(answers: LabelAnswers, counted: Flags, among: Flags) -> Rate:
@@ -168,17 +170,17 @@ def _calibration(answers: LabelAnswers, too_high: Array | None, member: Flags) -
 
 def gap(criterion: str, groups: Sequence[GroupRates]) -> Gap:
     """How far the groups are from a criterion; of several rates, the difference that is largest."""
-    found = [_gap(name, groups) for name in CRITERIA[criterion]]
-    known = [one for one in found if one.difference is not None]
-    if len(known) < len(found):
-        return next(one for one in found if one.difference is None)
-    worst = max(known, key=lambda one: one.difference or 0.0)
-    ratios = [one.ratio for one in known if one.ratio is not None]
+    gaps = [_gap(name, groups) for name in CRITERIA[criterion]]
+    known = [gap for gap in gaps if gap.difference is not None]
+    if len(known) < len(gaps):
+        return next(gap for gap in gaps if gap.difference is None)
+    worst = max(known, key=lambda gap: gap.difference or 0.0)
+    ratios = [gap.ratio for gap in known if gap.ratio is not None]
     return Gap(worst.difference, worst.low, worst.high, min(ratios, default=None), worst.highest, worst.lowest)
 
 
 def _gap(name: str, groups: Sequence[GroupRates]) -> Gap:
-    known = [(one.rates[name].value, one) for one in groups if one.rates[name].value is not None]
+    known = [(group.rates[name].value, group) for group in groups if group.rates[name].value is not None]
     if len(known) < 2:
         return Gap(None, why=f"no two groups have {FEW} rows that its {name} is of")
     values = [float(value or 0.0) for value, _ in known]

@@ -218,8 +218,8 @@ class _SharesByClass:
         """Those of answers to each row once."""
         units = rows_or_groups(answers)[answers.weights > 0]
         place, truth = np.unique(units, return_inverse=True)[1], answers.truth[answers.weights > 0]
-        found = [shares[np.unique(place[truth == code])] for code in range(len(answers.classes))]
-        return cls([of_class for of_class in found if len(of_class)])
+        results = [shares[np.unique(place[truth == code])] for code in range(len(answers.classes))]
+        return cls([of_class for of_class in results if len(of_class)])
 
     def with_errors(self, spread: float) -> float:
         """The spread with half a row more of each class, which is placed as badly as the worst that was seen.

@@ -161,12 +161,12 @@ def over_splits(
     ``scale`` is the size of the numbers that the values were made from. Without training rows (a saved model) the
     splits share nothing but the model, and only 1/J remains.
     """
-    found = np.array(values)
+    result = np.array(values)
     overlap = sum(test_rows) / sum(train_rows) if sum(train_rows) else 0.0
-    variance = float(found.var(ddof=1)) if len(found) > 1 else 0.0
+    variance = float(result.var(ddof=1)) if len(result) > 1 else 0.0
     rounding = math.sqrt(variance) <= NO_SPREAD * scale
-    error = 0.0 if rounding else math.sqrt(variance * (1 / len(found) + overlap))
-    return ScoreEstimate(float(found.mean()), error, len(found) - 1)
+    error = 0.0 if rounding else math.sqrt(variance * (1 / len(result) + overlap))
+    return ScoreEstimate(float(result.mean()), error, len(result) - 1)
 
 
 # The bootstrap over rows (Efron 1979).
@@ -256,4 +256,4 @@ def _under(metric: Metric, answers: Answers, block: Array) -> Array:
     if metric.under is not None:
         return metric.under(answers, block)
     scores = (metric.compute(answers.with_header(weight=weighting)) for weighting in block)
-    return np.array([np.nan if isinstance(found, Undefined) else found for found in scores])
+    return np.array([np.nan if isinstance(score, Undefined) else score for score in scores])

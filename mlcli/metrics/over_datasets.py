@@ -93,8 +93,8 @@ def groups_alike(ranks: Array, difference: float) -> list[tuple[int, ...]]:
     """The largest groups of models whose mean ranks all lie within a difference, best first; none of one model."""
     order = np.argsort(ranks, kind="stable")
     groups: list[tuple[int, ...]] = []
-    for place, first in enumerate(order):
-        group = tuple(int(model) for model in order[place:] if ranks[model] - ranks[first] <= difference)
+    for index, first in enumerate(order):
+        group = tuple(int(model) for model in order[index:] if ranks[model] - ranks[first] <= difference)
         if len(group) > 1 and not (groups and set(group) <= set(groups[-1])):
             groups.append(group)
     return groups
@@ -124,8 +124,8 @@ def wilcoxon(differences: Array, rounding: float = SAME_SCORE) -> float:
     if not len(doubled):
         return 1.0
     chances = _sums_of_half(doubled)
-    found = int(doubled[differences[counting] > 0].sum())
-    return float(min(1.0, 2 * min(chances[: found + 1].sum(), chances[found:].sum())))
+    value = int(doubled[differences[counting] > 0].sum())
+    return float(min(1.0, 2 * min(chances[: value + 1].sum(), chances[value:].sum())))
 
 
 def posterior(differences: Array, rope: float, rounding: float = SAME_SCORE) -> Posterior:
@@ -236,7 +236,7 @@ class OverDatasets:
     @property
     def order(self) -> list[int]:
         """The models by mean rank, the best first."""
-        return sorted(range(len(self.ranks)), key=lambda place: self.ranks[place])
+        return sorted(range(len(self.ranks)), key=lambda index: self.ranks[index])
 
 
 def score_table(
@@ -246,22 +246,22 @@ def score_table(
 
     Models without a score on most datasets are left out, then datasets without a score of all that are left.
     """
-    found: dict[str, dict[str, list[float]]] = {}
+    results: dict[str, dict[str, list[float]]] = {}
     for dataset, model, score in rows:
-        found.setdefault(dataset, {}).setdefault(model, []).append(score)
-    every = dict.fromkeys(model for scores in found.values() for model in scores)
-    known = {model: sum(model in scores for scores in found.values()) for model in every}
-    models = tuple(model for model in every if 2 * known[model] > len(found))
-    whole = [name for name, scores in found.items() if scores.keys() >= set(models)]
+        results.setdefault(dataset, {}).setdefault(model, []).append(score)
+    every = dict.fromkeys(model for scores in results.values() for model in scores)
+    known = {model: sum(model in scores for scores in results.values()) for model in every}
+    models = tuple(model for model in every if 2 * known[model] > len(results))
+    whole = [name for name, scores in results.items() if scores.keys() >= set(models)]
     left_out = (
         *(f"{model} is left out: it has no score on most datasets" for model in every if model not in models),
         *(
             f"{name} is left out: it has no score of {listed([model for model in models if model not in scores])}"
-            for name, scores in found.items()
+            for name, scores in results.items()
             if name not in whole
         ),
     )
-    scores = np.array([[np.mean(found[name][model]) for model in models] for name in whole])
+    scores = np.array([[np.mean(results[name][model]) for model in models] for name in whole])
     positive = bool(scores.size) and bool((scores > 0).all())
     shape = len(whole), len(models)
     return ScoreTable(
@@ -310,7 +310,7 @@ def _pairs(table: ScoreTable, ranks: Array, rope: float | None, against: str) ->
     ]
     differences = [table.merits[:, first] - table.merits[:, second] for first, second in every]
     enough = len(table.datasets) >= FEWEST_DATASETS
-    tests = holm([_difference(one, enough, table.rounding) for one in differences])
+    tests = holm([_difference(difference, enough, table.rounding) for difference in differences])
     return [
         PairOverDatasets(
             table.models[first],

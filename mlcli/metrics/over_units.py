@@ -53,7 +53,9 @@ def influence(metric: Metric, answers: Any) -> Array | None:
     if metric.influence is not None:
         return metric.influence(answers)
     if metric.rankings is not None:
-        placed = [found for one in metric.rankings(answers) if (found := _influence_on_area(one)) is not None]
+        placed = [
+            result for ranking in metric.rankings(answers) if (result := _influence_on_area(ranking)) is not None
+        ]
         return np.asarray(answers.weights.sum() * np.mean(placed, axis=0)) if placed else None
     if metric.of_tallies is not None:
         return slopes(_of_classes(metric, answers), tallies_of(answers)).of_rows(answers.truth, answers.predicted)
@@ -128,40 +130,40 @@ class TallySlopes:
 def slopes(function: Callable[[Tallies], Array], tallies: Tallies) -> TallySlopes:
     """The derivatives of a function by the tallies of classes, by central differences; 0 where no row is."""
     point = np.stack([tallies.true_positives, tallies.support, tallies.predicted])
-    places = np.argwhere(point > 0)
+    indices = np.argwhere(point > 0)
     # the relative step of the derivative; central differences err by its square
     steps = 1e-4 * point[point > 0]
-    found = np.zeros_like(point)
+    result = np.zeros_like(point)
     # as many changed tallies at once as fit into memory
-    for some in np.array_split(np.arange(len(places)), max(1, len(places) * point.size // (1 << 20))):
-        up, down = (function(_changed(point, places[some], sign * steps[some])) for sign in (1, -1))
-        found[tuple(places[some].T)] = tallies.support.sum() * (up - down) / (2 * steps[some])
-    return TallySlopes(*np.nan_to_num(found))
+    for subset in np.array_split(np.arange(len(indices)), max(1, len(indices) * point.size // (1 << 20))):
+        up, down = (function(_changed(point, indices[subset], sign * steps[subset])) for sign in (1, -1))
+        result[tuple(indices[subset].T)] = tallies.support.sum() * (up - down) / (2 * steps[subset])
+    return TallySlopes(*np.nan_to_num(result))
 
 
-def _changed(point: Array, places: Rows, by: Array) -> Tallies:
+def _changed(point: Array, indices: Rows, by: Array) -> Tallies:
     """The tallies once for each place, with another number there."""
-    stacked = np.repeat(point[:, None], len(places), axis=1)
-    stacked[places[:, 0], np.arange(len(places)), places[:, 1]] += by
+    stacked = np.repeat(point[:, None], len(indices), axis=1)
+    stacked[indices[:, 0], np.arange(len(indices)), indices[:, 1]] += by
     return Tallies(*stacked)
 
 
-def _influence_on_area(one: Ranking) -> Array | None:
+def _influence_on_area(ranking: Ranking) -> Array | None:
     """By how much the area would change, did each row weigh a little more; None where only one class counts."""
-    positives, negatives = one.by_level
+    positives, negatives = ranking.by_level
     of_positives, of_negatives = float(positives.sum()), float(negatives.sum())
     if of_positives <= 0 or of_negatives <= 0:
         return None
-    share_below = (np.cumsum(negatives) - negatives / 2)[one.ranks] / of_negatives
-    share_above = 1 - (np.cumsum(positives) - positives / 2)[one.ranks] / of_positives
-    area = float(share_below[one.positive] @ one.weights[one.positive]) / of_positives
-    placed = np.where(one.positive, (share_below - area) / of_positives, (share_above - area) / of_negatives)
-    return np.where(one.weights > 0, placed, 0.0)
+    share_below = (np.cumsum(negatives) - negatives / 2)[ranking.ranks] / of_negatives
+    share_above = 1 - (np.cumsum(positives) - positives / 2)[ranking.ranks] / of_positives
+    area = float(share_below[ranking.positive] @ ranking.weights[ranking.positive]) / of_positives
+    placed = np.where(ranking.positive, (share_below - area) / of_positives, (share_above - area) / of_negatives)
+    return np.where(ranking.weights > 0, placed, 0.0)
 
 
 def share_of_ties(rankings: Sequence[Ranking]) -> float:
     """The share of pairs of a row of the class and another that tie, the mean of rankings that have pairs."""
-    sides = [one.by_level for one in rankings]
+    sides = [ranking.by_level for ranking in rankings]
     ties, pairs = np.array([(of_class @ rest, of_class.sum() * rest.sum()) for of_class, rest in sides]).T
     return float((ties[pairs > 0] / pairs[pairs > 0]).mean())
 
@@ -253,8 +255,8 @@ def over_units(metric: Metric, parts: Sequence[Answers], grouped: bool = True) -
     known = defined(scores)
     value = float(np.mean(known)) if len(known) == len(scores) else np.nan
     shares = [_shares_in_round(metric, round_, grouped) for round_ in wholes] if np.isfinite(value) else []
-    found = [one for one in shares if one is not None]
-    return _together(value, found) if found and len(found) == len(rounds) else None
+    results = [share for share in shares if share is not None]
+    return _together(value, results) if results and len(results) == len(rounds) else None
 
 
 def mean_over_units(values: Array | Flags, answers: Answers, counted: Flags) -> OverUnits:
@@ -317,8 +319,10 @@ def class_with_few_rows(judged: MetricOfSplits) -> str:
         return ""
     answers = judged.one_round
     units = rows_or_groups(answers)
-    for one in judged.metric.rankings(answers):
-        fewest = min(len(np.unique(units[side & (one.weights > 0)])) for side in (one.positive, ~one.positive))
+    for ranking in judged.metric.rankings(answers):
+        fewest = min(
+            len(np.unique(units[side & (ranking.weights > 0)])) for side in (ranking.positive, ~ranking.positive)
+        )
         # one or two rows of a class do not show how much an area varies: intervals would hold the truth in 20 to
         # 80 %
         if 0 < fewest < 3:
@@ -371,10 +375,10 @@ def _shares_in_round(metric: Metric, parts: Sequence[Answers], grouped: bool) ->
     if len(known) < len(parts):
         return None
     mean = float(np.mean(known))
-    found = [
+    results = [
         _shares_in_part(metric, part, score - mean, grouped) for part, score in zip(parts, known, strict=True)
     ]
-    shares = [one for one in found if one is not None]
+    shares = [one for one in results if one is not None]
     return _joined(shares, 1 / len(parts)).summed() if len(shares) == len(parts) else None
 
 

@@ -96,11 +96,11 @@ def _area_of_rows_left_out(metric: Metric) -> Metric:
         assert metric.rankings is not None
         rankings = metric.rankings(answers)
         is_constant = all(
-            one.positive.any()
-            and not one.positive.all()
-            and np.ptp(one.ranks[one.positive]) == np.ptp(one.ranks[~one.positive]) == 0
-            and one.ranks[one.positive][0] < one.ranks[~one.positive][0]
-            for one in rankings
+            ranking.positive.any()
+            and not ranking.positive.all()
+            and np.ptp(ranking.ranks[ranking.positive]) == np.ptp(ranking.ranks[~ranking.positive]) == 0
+            and ranking.ranks[ranking.positive][0] < ranking.ranks[~ranking.positive][0]
+            for ranking in rankings
         )
         return CONSTANT if rankings and is_constant else metric.compute(answers)
 
@@ -165,21 +165,21 @@ def rounds_of(coordinates: Sequence[Coordinate | None], splits: Sequence[Answers
         return None
     rounds: dict[tuple[bytes, int], int] = {}
     before: Counter[tuple[Coordinate | None, bytes]] = Counter()
-    found = []
+    result = []
     for coordinate, answers in zip(coordinates, splits, strict=True):
         rows = answers.rows.tobytes()
-        found.append(rounds.setdefault((rows, before[coordinate, rows]), len(rounds)))
+        result.append(rounds.setdefault((rows, before[coordinate, rows]), len(rounds)))
         before[coordinate, rows] += 1
-    return found
+    return result
 
 
 def by_round(values: Sequence[float] | Array, rounds: Rounds | None) -> Array:
     """The mean of each round; the values as they are where nothing is swept over."""
-    found = np.array(values, dtype=np.float64)
+    result = np.array(values, dtype=np.float64)
     if rounds is None:
-        return found
+        return result
     place = np.unique(rounds, return_inverse=True)[1]
-    return np.asarray(np.bincount(place, found) / np.bincount(place))
+    return np.asarray(np.bincount(place, result) / np.bincount(place))
 
 
 def counted_rounds(values: Array, rounds: Rounds | None) -> str:

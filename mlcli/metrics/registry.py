@@ -105,8 +105,8 @@ def _load_scores(answers: type[Answers]) -> None:
     if answers in _LOADED:
         return
     _LOADED.add(answers)
-    place = f"{answers.__module__}:{answers.__qualname__}"
-    wanted = [kind for kind in KINDS if kind.answers_at == place] or KINDS
-    for kind in wanted:
+    location = f"{answers.__module__}:{answers.__qualname__}"
+    requested = [kind for kind in KINDS if kind.answers_at == location] or KINDS
+    for kind in requested:
         for stem in kind.scores:
             importlib.import_module(f"mlcli.metrics.scores.{stem}")

@@ -44,9 +44,9 @@ class Stability:
 
 def fold_stability(values: Sequence[float], rows_per_fold: Sequence[int]) -> Stability:
     """The verdict on accuracies (shares, not percent) of folds with so many judged rows."""
-    found, rows = np.array(values, dtype=np.float64), np.array(rows_per_fold, dtype=np.float64)
-    median = float(np.median(found))
-    distances = np.abs(found - median)
+    result, rows = np.array(values, dtype=np.float64), np.array(rows_per_fold, dtype=np.float64)
+    median = float(np.median(result))
+    distances = np.abs(result - median)
     # A normal sample's standard deviation by its median absolute deviation
     spread, errors = 1.4826 * float(np.median(distances)), _chance_errors(median, rows)
     limits = np.maximum(max(3 * spread, FAR), 3 * errors)
@@ -58,7 +58,7 @@ def fold_stability(values: Sequence[float], rows_per_fold: Sequence[int]) -> Sta
     if not apart:
         why = f"every fold is as near to {median:.3f} as chance and the others' spread allow"
         return Stability("consistent", (), median, spread, why)
-    named = ", ".join(f"fold {fold + 1} ({found[fold]:.3f})" for fold in apart)
+    named = ", ".join(f"fold {fold + 1} ({result[fold]:.3f})" for fold in apart)
     verdict: Literal["outlier split", "inconsistent"] = "outlier split" if len(apart) == 1 else "inconsistent"
     verdict_words = "outlier split" if len(apart) == 1 else "outlier splits"
     return Stability(verdict, apart, median, spread, f"{verdict_words}: {named}, far from the median {median:.3f}")

@@ -212,10 +212,10 @@ def corrected_for_optimism(
     if estimate == BY_OVERFITTING:
         parts = judged if metric.per_row is None else [joined(judged)]
         without = [no_information(metric, part, MOST_SHIFTS // len(parts) + 1) for part in parts]
-        found = [score for score in without if score is not None]
-        if len(found) < len(parts):
+        results = [score for score in without if score is not None]
+        if len(results) < len(parts):
             return summary
-        none = float(np.mean(found))
+        none = float(np.mean(results))
         outside = max(outside, none) if metric.better == "high" else min(outside, none)
         weight = OUT_OF_BAG / (1 - (1 - OUT_OF_BAG) * overfitting(metric, apparent, outside, none))
     mean = (1 - weight) * apparent + weight * outside
@@ -254,7 +254,9 @@ def _around(summary: Summary, metric: Metric, mean: float, estimate: str | float
     """The interval around another mean, as wide as before: the training part is no surer than the other."""
     assert summary.mean is not None
     std = (
-        None if summary.std is None else float(np.std([one for one in summary.splits if one is not None], ddof=1))
+        None
+        if summary.std is None
+        else float(np.std([split for split in summary.splits if split is not None], ddof=1))
     )
     if summary.low is None or summary.high is None:
         return replace(summary, mean=mean, std=std)

@@ -56,8 +56,8 @@ class ThresholdCounts:
     @property
     def precision(self) -> Array:
         """The share of right answers among those of the class; 1 where there is none."""
-        found = ratio(self.true_positives, self.true_positives + self.false_positives)
-        return np.where(np.isnan(found), 1.0, found)
+        result = ratio(self.true_positives, self.true_positives + self.false_positives)
+        return np.where(np.isnan(result), 1.0, result)
 
     @property
     def f1(self) -> Array:
@@ -124,9 +124,9 @@ class Calibration:
 def calibration(scores: Array, positive: Flags, weights: Array, bins: int = BINS) -> Calibration:
     """How often rows are of the class whose probability lies in each of some equal bins."""
     edges = np.linspace(0.0, 1.0, bins + 1)
-    place = np.searchsorted(edges[1:-1], scores)
-    total: Array = np.bincount(place, weights, bins).astype(np.float64)
-    sums = (np.bincount(place, weights * values, bins) for values in (scores, positive.astype(np.float64)))
+    index = np.searchsorted(edges[1:-1], scores)
+    total: Array = np.bincount(index, weights, bins).astype(np.float64)
+    sums = (np.bincount(index, weights * values, bins) for values in (scores, positive.astype(np.float64)))
     filled = total > 0
-    predicted, observed = (one[filled] / total[filled] for one in sums)
+    predicted, observed = (values[filled] / total[filled] for values in sums)
     return Calibration(predicted, observed, total[filled])

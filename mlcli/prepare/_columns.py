@@ -111,15 +111,15 @@ class Projection(Step):
 
     def count(self, columns: tuple[Column, ...]) -> int:
         """How many there are, of so many columns."""
-        found: int = getattr(self, f"{self.noun}s")
-        return found
+        result: int = getattr(self, f"{self.noun}s")
+        return result
 
     def columns_after(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
         """The new columns."""
         return self._named(self.count(columns))
 
     def _named(self, count: int) -> tuple[Column, ...]:
-        return tuple(Column(f"{self.noun}_{place}") for place in range(1, count + 1))
+        return tuple(Column(f"{self.noun}_{index}") for index in range(1, count + 1))
 
     def log_stretch(self) -> float:
         """There is no such number: the new columns have volumes of their own."""

@@ -140,9 +140,9 @@ def _levels(column: Column, cells: NDArray[Any], weights: Array, bins: int) -> C
     return np.asarray(codes + 1, np.int32)
 
 
-def contingency(one: Codes, other: Codes, weights: Array) -> Array:
+def contingency(values: Codes, other: Codes, weights: Array) -> Array:
     """The weight of the rows with each level of one and each of the other; levels without rows are left out."""
     width = int(other.max(initial=0)) + 1
-    flat = np.bincount(one * width + other, weights, (int(one.max(initial=0)) + 1) * width)
+    flat = np.bincount(values * width + other, weights, (int(values.max(initial=0)) + 1) * width)
     table = flat.reshape(-1, width)
     return np.asarray(table[table.any(axis=1)][:, table.any(axis=0)])

@@ -67,7 +67,7 @@ class ImportedStep(ForeignEstimator, Step):
     def _names(self, table: Table, width: int) -> list[str]:
         names = [column.name for column in table.columns]
         if not hasattr(self.transformer_, "get_feature_names_out"):
-            return names if len(names) == width else [f"{self.path}{place}" for place in range(width)]
+            return names if len(names) == width else [f"{self.path}{index}" for index in range(width)]
         try:
             return list(map(str, self.transformer_.get_feature_names_out(names)))
         except ValueError:  # its names do not follow from those of its columns

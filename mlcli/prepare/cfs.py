@@ -55,7 +55,7 @@ class CorrelationBasedSelection(Selection):
         data = data.counted()
         columns = list(levels_of_columns(data, self.bins))
         target = levels_of_target(data, self.bins)
-        relevance = np.array([uncertainty(one, target, data.weights) for one in columns])
+        relevance = np.array([uncertainty(column, target, data.weights) for column in columns])
 
         @cache
         def between(one: int, other: int) -> float:
@@ -63,7 +63,7 @@ class CorrelationBasedSelection(Selection):
 
         def merit(subset: Subset) -> float:
             k = len(subset)
-            among = sum(between(one, other) for place, one in enumerate(subset) for other in subset[:place])
+            among = sum(between(one, other) for index, one in enumerate(subset) for other in subset[:index])
             return float(relevance[list(subset)].sum() / np.sqrt(k + 2 * among)) if k else 0.0
 
         best = self._search(len(columns), merit) or ((0,) if columns else ())
@@ -94,8 +94,8 @@ class CorrelationBasedSelection(Selection):
         return (Lines(title, (listed(kept, 30),)),)
 
 
-def uncertainty(one: Codes, other: Codes, weights: Array) -> float:
+def uncertainty(values: Codes, other: Codes, weights: Array) -> float:
     """The symmetrical uncertainty of two columns: 0 where independent, 1 where each follows from the other."""
-    table = contingency(one, other, weights)
+    table = contingency(values, other, weights)
     both = entropy_of_counts(table.sum(axis=1)) + entropy_of_counts(table.sum(axis=0))
     return 2 * mutual_information(table) / both if both > 0 else 0.0

@@ -145,7 +145,7 @@ class Discretise(ByColumn):
         if column.coded:
             yield column, as_they_are
             return
-        levels = self.labels or tuple(f"bin {place}" for place in range(1, self._count() + 1))
+        levels = self.labels or tuple(f"bin {index}" for index in range(1, self._count() + 1))
         yield Column(column.name, "ordinal", levels, column.missing), partial(self._binned, column.name)
 
     def _binned(self, name: str, cells: Cells) -> Codes:
@@ -173,6 +173,6 @@ class Discretise(ByColumn):
 
     def explain(self) -> Explanation:
         """The boundaries of each column."""
-        header = tuple(f"up to bin {place}" for place in range(1, self._count()))
+        header = tuple(f"up to bin {index}" for index in range(1, self._count()))
         note = "a bin ends below its boundary"
         return table_by_column("Numbers are cut into bins", header, self.columns_, self.cuts_, note=note)

@@ -79,12 +79,12 @@ class EmbeddedSelection(ByModel):
             self._add(data, wanted, seed)
             return
         while self.kept_.any():
-            places = np.flatnonzero(self.kept_)
-            self.counts_[places] = self._counts(data, places, np.random.default_rng(seed))
-            left_out = self._left_out(self.counts_[places], len(places) - wanted)
+            indices = np.flatnonzero(self.kept_)
+            self.counts_[indices] = self._counts(data, indices, np.random.default_rng(seed))
+            left_out = self._left_out(self.counts_[indices], len(indices) - wanted)
             if not len(left_out):
                 return
-            self.kept_[places[left_out]] = False
+            self.kept_[indices[left_out]] = False
             if self.rounds == "once":
                 return
 
@@ -95,13 +95,13 @@ class EmbeddedSelection(ByModel):
         for _ in range(wanted):
             wrong = self._errors(data, np.flatnonzero(self.kept_), np.random.default_rng(seed))
             others = np.flatnonzero(~self.kept_)
-            counts = np.array([f_values(wrong, data.weights, levels[place]).sum() for place in others])
+            counts = np.array([f_values(wrong, data.weights, levels[other]).sum() for other in others])
             best = ranked(counts)[0]
             self.kept_[others[best]], self.counts_[others[best]] = True, counts[best]
 
-    def _errors(self, data: SupervisedRows, places: Rows, rng: np.random.Generator) -> Array:
+    def _errors(self, data: SupervisedRows, indices: Rows, rng: np.random.Generator) -> Array:
         """What the base leaves wrong of rows that it has not learned from."""
-        seen = data.with_table(data.table.select(self.columns_[place].name for place in places))
+        seen = data.with_table(data.table.select(self.columns_[place].name for place in indices))
         base = with_steps(self.base_for(data), seen.table.columns)
         halves = (rng.permutation(len(data)) % 2).astype(np.int32)
         return np.asarray(data.outputs - held_out_outputs(base, seen, halves, rng))
@@ -115,9 +115,9 @@ class EmbeddedSelection(ByModel):
             surplus = min(len(least_first), len(counts) - 1)
         return least_first[: min(surplus, 1) if self.rounds == "one-by-one" else max(surplus, 0)]
 
-    def _counts(self, data: SupervisedRows, places: Rows, rng: np.random.Generator) -> Array:
+    def _counts(self, data: SupervisedRows, indices: Rows, rng: np.random.Generator) -> Array:
         """What each of some columns counts in the base."""
-        columns = [self.columns_[place] for place in places]
+        columns = [self.columns_[place] for place in indices]
         seen = data.with_table(data.table.select(column.name for column in columns))
         learned_ = fitted(with_steps(self.base_for(data), seen.table.columns), seen, rng)
         final = learned_.final
@@ -146,14 +146,16 @@ def _of_owners(counts: Array, learned_: Model, data: SupervisedRows, columns: li
     owners = [_owner(column.name, columns) for column in learned_.prepared(data.table).columns]
     if None in owners:
         return None
-    owned = np.bincount([one for one in owners if one is not None], counts, len(columns))
+    owned = np.bincount([owner for owner in owners if owner is not None], counts, len(columns))
     return np.asarray(owned, np.float64)
 
 
 def _owner(name: str, columns: list[Column]) -> int | None:
     """The column that a prepared one was made of: one of its name, or that its name begins with."""
-    starts = [place for place, one in enumerate(columns) if name == one.name or name.startswith(f"{one.name}=")]
-    return max(starts, key=lambda place: len(columns[place].name)) if starts else None
+    starts = [
+        index for index, column in enumerate(columns) if name == column.name or name.startswith(f"{column.name}=")
+    ]
+    return max(starts, key=lambda start: len(columns[start].name)) if starts else None
 
 
 def _by_shuffling(learned_: Model, data: SupervisedRows, rng: np.random.Generator) -> Array:
@@ -166,7 +168,7 @@ def _by_shuffling(learned_: Model, data: SupervisedRows, rng: np.random.Generato
     before = loss(data.table)
     parts = list(data.table.parts())
     rises = []
-    for place, (column, cells) in enumerate(parts):
-        shuffled = [*parts[:place], (column, cells[rng.permutation(len(cells))]), *parts[place + 1 :]]
+    for index, (column, cells) in enumerate(parts):
+        shuffled = [*parts[:index], (column, cells[rng.permutation(len(cells))]), *parts[index + 1 :]]
         rises.append(loss(Table.of(shuffled, len(data.table))) - before)
     return np.maximum(np.array(rises, np.float64), 0.0)

@@ -63,7 +63,7 @@ class ExhaustiveSubsets(ByModel):
         subsets = self._subsets(count) if aside.any() else [tuple(range(count))]
         split = np.flatnonzero(~aside), np.flatnonzero(aside)
         known = SubsetLosses(self.base_for(data), data, [split], int(rng.integers(2**32)))
-        losses = np.array([known.loss(one) for one in subsets] if aside.any() else [np.nan])
+        losses = np.array([known.loss(subset) for subset in subsets] if aside.any() else [np.nan])
         best = int(np.argmax(losses <= losses.min() * (1 + ALIKE)))
         self.kept_ = np.isin(np.arange(count), subsets[best])
         order = ranked(-losses)[:MOST_BARS]
@@ -80,7 +80,7 @@ class ExhaustiveSubsets(ByModel):
         if many > MOST_SUBSETS:
             what = f"{count} columns have {many:,} subsets, too many to try each"
             raise FitError(what, hint="choose fewer columns, a smaller 'largest', or forward-selection")
-        return [one for size in sizes for one in combinations(range(count), size)] or [()]
+        return [combination for size in sizes for combination in combinations(range(count), size)] or [()]
 
     def explain(self) -> Explanation:
         """What was tried, and how far the best may be trusted."""

@@ -83,7 +83,7 @@ class ForwardSelection(ByModel):
 
     def neighbours(self, places: Places, count: int) -> list[Places]:
         """Where a step from some columns may lead: to one more."""
-        return [tuple(sorted((*places, one))) for one in range(count) if one not in places]
+        return [tuple(sorted((*places, index))) for index in range(count) if index not in places]
 
     def _path(self, subsets: SubsetLosses, count: int) -> Iterator[tuple[Places, float]]:
         places = self.start(count)

@@ -34,10 +34,10 @@ class Interaction(Combining):
 
     def combined(self, columns: Sequence[Column]) -> Iterator[tuple[Column, Combine]]:
         """The product of every two."""
-        for places in combinations(range(len(columns)), 2):
-            one, other = (columns[place] for place in places)
+        for combination in combinations(range(len(columns)), 2):
+            one, other = (columns[place] for place in combination)
             made = Column(f"{one.name}*{other.name}", missing=one.missing or other.missing)
-            yield made, partial(product, places)
+            yield made, partial(product, combination)
 
     def explain(self) -> Explanation:
         """How many products there are."""

@@ -88,7 +88,7 @@ class KMeansCode(Step):
         header = ("cluster", *(column.name for column in self.columns_))
         centres = (self.centres_ + self.middle_).tolist()
         return (
-            findings.Table("Centres", header, tuple((place, *row) for place, row in enumerate(centres, start=1))),
+            findings.Table("Centres", header, tuple((index, *row) for index, row in enumerate(centres, start=1))),
         )
 
 

@@ -51,8 +51,8 @@ class Ordinal(ByColumn):
         """The level whose number is nearest."""
         cells = (table.cells(column.name) for column in self.columns_)
         parts = (
-            (column, _nearest(column, one) if self._changes(column) else one)
-            for column, one in zip(self.columns_, cells, strict=True)
+            (column, _nearest(column, cell) if self._changes(column) else cell)
+            for column, cell in zip(self.columns_, cells, strict=True)
         )
         return Table.of(parts, len(table))
 

@@ -67,6 +67,6 @@ class Polynomial(Combining):
         return (Lines("Products of columns", (f"{added} products of up to {self.degree} of {count} columns",)),)
 
 
-def product(places: Sequence[int], cells: Array) -> Array:
+def product(indices: Sequence[int], cells: Array) -> Array:
     """The product of some columns (columns × rows)."""
-    return np.asarray(reduce(np.multiply, (cells[place] for place in places)))
+    return np.asarray(reduce(np.multiply, (cells[index] for index in indices)))

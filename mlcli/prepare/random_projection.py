@@ -67,5 +67,5 @@ class RandomProjection(Projection):
 
     def explain(self) -> Explanation:
         """How many there are."""
-        said = f"{self.components} random sums ({self.by}) of {len(self.columns_)} columns"
-        return (Lines("Random projection", (said,)),)
+        message = f"{self.components} random sums ({self.by}) of {len(self.columns_)} columns"
+        return (Lines("Random projection", (message,)),)

@@ -58,10 +58,10 @@ class Ratio(Combining):
         if names and self.by not in names:
             what = f"ratio: there is no numeric column '{self.by}' to divide by"
             raise UsageError(what, hint=did_you_mean(self.by, names, "columns"))
-        return [(place, names.index(self.by)) for place, name in enumerate(names) if name != self.by]
+        return [(index, names.index(self.by)) for index, name in enumerate(names) if name != self.by]
 
-    def _ratio(self, place: int, other: int, cells: Array) -> Array:
-        above, below = cells[place], cells[other]
+    def _ratio(self, index: int, other: int, cells: Array) -> Array:
+        above, below = cells[index], cells[other]
         none = below == 0
         return np.where(none, np.where(np.isnan(above), np.nan, self.zero), above / np.where(none, 1.0, below))
 

@@ -34,9 +34,9 @@ from mlcli.tasks.classification import LabelledRows
 Form = Callable[[Array, Array, Array], tuple[Array, Array]]
 """Signal and noise from the difference of means and both deviations."""
 FORMS: dict[str, Form] = {
-    "golub": lambda apart, one, other: (np.abs(apart), one + other),
-    "fisher": lambda apart, one, other: (apart**2, one**2 + other**2),
-    "squared": lambda apart, one, other: (apart**2, one + other),
+    "golub": lambda apart, values, other: (np.abs(apart), values + other),
+    "fisher": lambda apart, values, other: (apart**2, values**2 + other**2),
+    "squared": lambda apart, values, other: (apart**2, values + other),
 }
 
 

@@ -90,15 +90,15 @@ def _near(own: Table, k: int) -> Rows:
         return np.empty((len(own), 0), np.intp)
     deviation = own.numbers.std(axis=0)
     X = (own.numbers - own.numbers.mean(axis=0)) / np.where(deviation > 0, deviation, 1.0)
-    lengths, found = squared_lengths(X), []
+    lengths, results = squared_lengths(X), []
     for start in range(0, len(X), BLOCK):
         block = slice(start, start + BLOCK)
         apart = squared_distances(X, X[block], lengths)
         for cells in own.codes.T:
             apart += np.not_equal.outer(cells[block], cells)
         apart[np.arange(len(apart)), start + np.arange(len(apart))] = np.inf
-        found.append(np.argpartition(apart, k - 1, axis=1)[:, :k])
-    return np.concatenate(found)
+        results.append(np.argpartition(apart, k - 1, axis=1)[:, :k])
+    return np.concatenate(results)
 
 
 def _most_frequent(codes: Codes) -> Codes:

@@ -85,9 +85,9 @@ class TreeEmbedding(Step):
 
     def columns_after(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
         """A column of levels for each tree."""
-        levels = tuple(f"leaf {place}" for place in range(1, 2**self.depth + 1))
+        levels = tuple(f"leaf {index}" for index in range(1, 2**self.depth + 1))
         count = 1 if self.by == "tree" else self.trees
-        made = (Column(f"tree {place}", "nominal", levels) for place in range(1, count + 1))
+        made = (Column(f"tree {index}", "nominal", levels) for index in range(1, count + 1))
         return (*(columns if self.beside else ()), *made)
 
     def transform(self, table: Table) -> Table:
@@ -120,5 +120,5 @@ class TreeEmbedding(Step):
     def explain(self) -> Explanation:
         """How many trees and leaves there are."""
         trees = self._trees
-        said = f"{len(trees)} trees ({self.by}), {int(trees.leaves.sum())} leaves in all"
-        return (Lines("Leaves of trees", (said,)),)
+        message = f"{len(trees)} trees ({self.by}), {int(trees.leaves.sum())} leaves in all"
+        return (Lines("Leaves of trees", (message,)),)

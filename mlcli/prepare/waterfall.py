@@ -71,18 +71,18 @@ class Waterfall(ByColumn):
         if column.coded:
             yield column, as_they_are
             return
-        for place in range(self._count()):
-            piece = Column(f"{column.name} in range {place + 1}", missing=column.missing)
-            yield piece, partial(self._piece, column.name, place)
+        for index in range(self._count()):
+            piece = Column(f"{column.name} in range {index + 1}", missing=column.missing)
+            yield piece, partial(self._piece, column.name, index)
 
-    def _piece(self, name: str, place: int, cells: Cells) -> Array:
+    def _piece(self, name: str, index: int, cells: Cells) -> Array:
         """How much of each number of a column falls into one of its ranges."""
         edges = self.edges_[[column.name for column in numeric(self.columns_)].index(name)]
-        if place == 0:
+        if index == 0:
             return np.asarray(np.minimum(cells, edges[0]))
-        above = np.maximum(cells, edges[place - 1])
-        within = above if place == len(edges) else np.minimum(above, edges[place])
-        return np.asarray(within - edges[place - 1])
+        above = np.maximum(cells, edges[index - 1])
+        within = above if index == len(edges) else np.minimum(above, edges[index])
+        return np.asarray(within - edges[index - 1])
 
     def check_learned(self) -> None:
         """Edges between so many ranges."""
@@ -91,5 +91,5 @@ class Waterfall(ByColumn):
 
     def explain(self) -> Explanation:
         """The edges of each column."""
-        header = tuple(f"edge {place}" for place in range(1, self._count()))
+        header = tuple(f"edge {index}" for index in range(1, self._count()))
         return table_by_column("Edges of ranges", header, self.columns_, self.edges_)

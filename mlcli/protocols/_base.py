@@ -246,8 +246,8 @@ def _judged(splits: Sequence[Split]) -> tuple[Codes, Rows]:
         tests = [split.test for split in splits]
         return np.array([len(test) for test in tests], np.int32), np.unique(np.concatenate(tests))
     parts = len(splits.labels) // len(splits.rounds)
-    sizes = [np.bincount(one[(one >= 0) & (one < parts)], minlength=parts) for one in splits.rounds]
-    judged = np.logical_or.reduce([(one >= 0) & (one < parts) for one in splits.rounds])
+    sizes = [np.bincount(values[(values >= 0) & (values < parts)], minlength=parts) for values in splits.rounds]
+    judged = np.logical_or.reduce([(values >= 0) & (values < parts) for values in splits.rounds])
     return np.concatenate(sizes).astype(np.int32), np.flatnonzero(judged)
 
 

@@ -109,10 +109,10 @@ class ActiveLearning(Protocol):
 
     def conflicts(self) -> list[str]:
         """No strategy, one twice, or a budget that is spent at the start."""
-        found = [] if self.strategies is None else problems_with_list("strategies", "strategy", self.strategies)
+        result = [] if self.strategies is None else problems_with_list("strategies", "strategy", self.strategies)
         if self.budget <= self.start:
-            found.append(f"budget {self.budget} leaves nothing to ask for after the first {self.start} labels")
-        return found
+            result.append(f"budget {self.budget} leaves nothing to ask for after the first {self.start} labels")
+        return result
 
     def problems_with_rows(self, strata: SplitInfo) -> list[Problem]:
         """Fewer than two rows, or strategies that need probabilities of classes where there are none."""
@@ -126,8 +126,8 @@ class ActiveLearning(Protocol):
         """For each repeat a split of every strategy."""
         held_out = Holdout if strata.strata is None else StratifiedHoldout
         holdout = held_out(test_share=self.test_share, repeats=self.repeats)
-        found: list[Split] = []
-        for place, fold in enumerate(holdout.splits(strata, rng), start=1):
+        result: list[Split] = []
+        for index, fold in enumerate(holdout.splits(strata, rng), start=1):
             # the rows that are labelled at first, the first of each class among them; and the others in random
             # order
             order = rng.permutation(fold.train)
@@ -137,12 +137,12 @@ class ActiveLearning(Protocol):
                 : max(self.start, len(of_class))
             ]
             known, pool = np.sort(order[first]), np.delete(order, first)
-            found += self._by_strategy(strata, fold, known, pool, f"repeat {place}")
-        least = min(len(split.train) + len(split.hidden) for split in found)
+            result += self._by_strategy(strata, fold, known, pool, f"repeat {index}")
+        least = min(len(split.train) + len(split.hidden) for split in result)
         if least < self.budget:
             text = f"the budget is {self.budget} labels, but only {least} rows can be labelled: all of them are"
             warn(text)
-        return found
+        return result
 
     def _strategies(self, strata: SplitInfo) -> tuple[str, ...]:
         """Those that were named, or those that the target allows."""

@@ -42,8 +42,8 @@ class BootstrapWhole(Protocol):
         samples = [_rows_drawn(units, rng) for _ in range(self.samples)]
         asked = [np.unique(rows) if self.asks_only_learned_rows() else every for rows in samples]
         return [
-            Split(train=rows, test=test, label=f"sample {place + 1}")
-            for place, (rows, test) in enumerate(zip(samples, asked, strict=True))
+            Split(train=rows, test=test, label=f"sample {index + 1}")
+            for index, (rows, test) in enumerate(zip(samples, asked, strict=True))
         ]
 
     def asks_only_learned_rows(self) -> bool:

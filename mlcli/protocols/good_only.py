@@ -91,7 +91,7 @@ def _labelled(strata: SplitInfo) -> tuple[Rows, Units]:
 
 
 def _split(rows: Rows, part: Codes, label: str) -> Split:
-    train, validation, test = (rows[part == place] for place in (TRAIN, VALIDATION, TEST))
+    train, validation, test = (rows[part == index] for index in (TRAIN, VALIDATION, TEST))
     return Split(train=train, test=test, label=label, validation=validation)
 
 

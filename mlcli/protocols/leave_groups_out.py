@@ -68,5 +68,5 @@ class LeaveGroupsOut(Protocol):
 
 def _split(group: Codes, chosen: Sequence[int]) -> Split:
     judged = np.isin(group, chosen)
-    label = f"groups {', '.join(str(one + 1) for one in chosen)}"
+    label = f"groups {', '.join(str(name + 1) for name in chosen)}"
     return Split(train=np.flatnonzero(~judged), test=np.flatnonzero(judged), label=label)

@@ -56,8 +56,8 @@ class TrainingSize(KFold):
 
     def problems_with_rows(self, strata: SplitInfo) -> list[Problem]:
         """Fewer rows, or groups, than folds, and a size that there are not rows enough for."""
-        found = super().problems_with_rows(strata)
-        return found or self._problems_with_sizes(strata.rows - math.ceil(strata.rows / self.folds))
+        result = super().problems_with_rows(strata)
+        return result or self._problems_with_sizes(strata.rows - math.ceil(strata.rows / self.folds))
 
     def divided(self, strata: SplitInfo, rng: np.random.Generator) -> Sequence[Split]:
         """The folds of the smallest size, then those of the next."""

@@ -43,7 +43,7 @@ def _junit_of(outcomes: Sequence[ExperimentOutcome]) -> str:
     """A test suite for each experiment: a case for each cell, and for each gate."""
     suites = ET.Element("testsuites")
     for outcome in outcomes:
-        cases = [*(_case_of_cell(one, outcome) for one in outcome.cells), *map(_case_of_gate, outcome.gates)]
+        cases = [*(_case_of_cell(cell, outcome) for cell in outcome.cells), *map(_case_of_gate, outcome.gates)]
         suite = ET.SubElement(suites, "testsuite", name=Page().shown(outcome.title), tests=str(len(cases)))
         for counted, tag in {"failures": "failure", "errors": "error", "skipped": "skipped"}.items():
             suite.set(counted, str(sum(case.find(tag) is not None for case in cases)))
@@ -53,13 +53,13 @@ def _junit_of(outcomes: Sequence[ExperimentOutcome]) -> str:
     return xml.decode() + "\n"
 
 
-def _case_of_cell(one: ModelResult, outcome: ExperimentOutcome) -> ET.Element:
-    result, cell = one.cell_result, one.cell
+def _case_of_cell(model_result: ModelResult, outcome: ExperimentOutcome) -> ET.Element:
+    result, cell = model_result.cell_result, model_result.cell
     case = _case(cell.dataset.name, cell.label, sum(each(result.splits, "seconds")))
-    why = Page().shown(one.why)
+    why = Page().shown(model_result.why)
     if result.status == SKIPPED:
-        ET.SubElement(case, "failure" if one in outcome.skipped else "skipped", message=why)
-    elif not one.done:
+        ET.SubElement(case, "failure" if model_result in outcome.skipped else "skipped", message=why)
+    elif not model_result.done:
         ET.SubElement(case, "error", message=f"{result.status}: {why}")
     return case
 

@@ -126,12 +126,12 @@ def _confidence_columns(shares: Array) -> Columns:
     """The probability of the likeliest class, by how much it is ahead of the next, and the entropy in bits."""
     ranked = np.sort(shares, axis=1)[:, ::-1]
     ahead = ranked[:, 0] - (ranked[:, 1] if shares.shape[1] > 1 else 0.0)
-    said = {"confidence": ranked[:, 0], "margin": ahead, "entropy": entropy(shares) / np.log(2)}
-    return {name: _numbers_as_text(values) for name, values in said.items()}
+    message = {"confidence": ranked[:, 0], "margin": ahead, "entropy": entropy(shares) / np.log(2)}
+    return {name: _numbers_as_text(values) for name, values in message.items()}
 
 
 def _share_columns(shares: Array, classes: Sequence[str]) -> Columns:
-    return {f"p({label})": _numbers_as_text(shares[:, place]) for place, label in enumerate(classes)}
+    return {f"p({label})": _numbers_as_text(shares[:, index]) for index, label in enumerate(classes)}
 
 
 def value_columns(model: Any, request: PredictionRequest) -> Columns:
@@ -151,7 +151,9 @@ def rating_columns(model: Any, request: PredictionRequest) -> Columns:
     request.refuse_probabilities("lists have no probabilities")
     names = np.array([*item.levels, ""])  # the code of nothing is -1
     lists = enumerate(names[model.top_items(request.table)].T.tolist(), 1)
-    return {user.name: list(request.beside["user"])} | {f"{item.name} {place}": items for place, items in lists}
+    return {user.name: list(request.beside["user"])} | {
+        f"{item.name} {location}": items for location, items in lists
+    }
 
 
 def cluster_columns(model: Any, request: PredictionRequest) -> Columns:
@@ -211,10 +213,10 @@ def _refuse_without_sequence(cells: Sequence[str]) -> None:
 
 
 def _order_numbers(cells: Sequence[str]) -> Array:
-    places = as_numbers(cells)
-    if places is None or np.isnan(places).any():
+    indices = as_numbers(cells)
+    if indices is None or np.isnan(indices).any():
         raise DataError("the order of rows in their sequences is not in numbers", hint="correct or fill its cells")
-    return places
+    return indices
 
 
 def score_columns(model: Any, request: PredictionRequest) -> Columns:
@@ -255,8 +257,8 @@ def rule_columns(model: Any, request: PredictionRequest) -> Columns:
     request.refuse_probabilities("rules have no probabilities")
     fires, holds = model.applied(request.table)
     rules, names = model.rules(), model.item_names()
-    order = sorted(range(len(rules)), key=lambda place: -rules[place].confidence)
-    chosen = [next((rules[place] for place in order if new[place]), None) for new in fires & ~holds]
+    order = sorted(range(len(rules)), key=lambda index: -rules[index].confidence)
+    chosen = [next((rules[index] for index in order if new[index]), None) for new in fires & ~holds]
     return {
         PREDICTION: [items_in_words(rule.then, names) if rule else "" for rule in chosen],
         "because": [items_in_words(rule.when, names) if rule else "" for rule in chosen],
@@ -277,9 +279,9 @@ def sample_columns(saved: SavedModel, n: int, seed: int) -> Columns:
     """So many drawn rows, or sequences; the columns of the file in their order."""
     with one_blas_thread():
         table = sample_rows(saved.pipeline, n, rng_for("sample", saved.content, saved.pipeline.name, seed))
-    found = dict(_text_columns(saved, table))
-    place = {name: place for place, name in enumerate(saved.order)}
-    return dict(sorted(found.items(), key=lambda part: place.get(part[0], len(place))))
+    matches = dict(_text_columns(saved, table))
+    index_of = {name: index for index, name in enumerate(saved.order)}
+    return dict(sorted(matches.items(), key=lambda part: index_of.get(part[0], len(index_of))))
 
 
 def _text_columns(saved: SavedModel, table: Table) -> Iterator[tuple[str, list[str]]]:
@@ -289,7 +291,7 @@ def _text_columns(saved: SavedModel, table: Table) -> Iterator[tuple[str, list[s
         yield name, _cells_as_text(column, cells, _decimals_of_column(saved.usual, column))
         if column.name == "sequence" and "order" in saved.beside:
             _, sizes = lengths(np.asarray(cells, np.int32))
-            yield saved.beside["order"].name, [str(place + 1) for size in sizes for place in range(size)]
+            yield saved.beside["order"].name, [str(index + 1) for size in sizes for index in range(size)]
 
 
 def _cells_as_text(column: Column, cells: NDArray[Any], decimals: int) -> list[str]:

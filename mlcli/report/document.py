@@ -121,7 +121,7 @@ def grid(
     """A grid from plain text or fields; ``right`` are the columns of numbers."""
     titles, numbers = tuple(header), frozenset(right)
     fields = tuple(tuple(item if isinstance(item, GridCell) else GridCell(item) for item in row) for row in rows)
-    sides: tuple[Side, ...] = tuple("right" if place in numbers else "left" for place in range(len(titles)))
+    sides: tuple[Side, ...] = tuple("right" if index in numbers else "left" for index in range(len(titles)))
     return Grid(titles, fields, sides, keys)
 
 
@@ -174,5 +174,5 @@ def _grid_of_table(table: findings.Table) -> Grid:
     rows = [(*row, *[None] * (width - len(row))) for row in table.rows]
     columns = list(zip(*rows, strict=True))
     header = (*table.header, *[""] * (width - len(table.header)))
-    right = [place for place, cells in enumerate(columns) if are_numbers(cells)]
+    right = [index for index, cells in enumerate(columns) if are_numbers(cells)]
     return grid(header, zip(*map(column_of, columns), strict=True), right=right)

@@ -118,7 +118,9 @@ def decimals_of(metric: Metric, summaries: Sequence[Summary]) -> int | None:
     """
     if metric.low is not None and metric.high is not None:
         return UNIT_DECIMALS
-    means = [abs(one.mean) for one in summaries if one.mean is not None and math.isfinite(one.mean)]
+    means = [
+        abs(summary.mean) for summary in summaries if summary.mean is not None and math.isfinite(summary.mean)
+    ]
     largest = max(means, default=0.0)
     smallest = min((mean for mean in means if mean > NOISE * largest), default=0.0)
     decimals = decimals_for(max(abs(summary.mean or 0.0), reach_of(summary) or 0.0) for summary in summaries)

@@ -37,9 +37,9 @@ class ClassCurves:
         return self.counts.recall, self.counts.precision
 
 
-def curves_of(one: ModelResult, name: str) -> list[ClassCurves]:
+def curves_of(model_result: ModelResult, name: str) -> list[ClassCurves]:
     """The curves of the class that is looked for, or of every class where there are more than two."""
-    answers = one.answers if one.done else None
+    answers = model_result.answers if model_result.done else None
     if not isinstance(answers, LabelAnswers) or answers.probabilities is None:
         return []
     codes = [1] if len(answers.classes) == 2 else range(len(answers.classes))
@@ -48,9 +48,9 @@ def curves_of(one: ModelResult, name: str) -> list[ClassCurves]:
     return [_curves_of_class(answers, code, name) for code in known]
 
 
-def curves_as_findings(one: ModelResult) -> list[Curve]:
+def curves_as_findings(model_result: ModelResult) -> list[Curve]:
     """The curves of a cell as data, at every threshold."""
-    return [curve for of_class in curves_of(one, "") for curve in _as_findings(of_class)]
+    return [curve for of_class in curves_of(model_result, "") for curve in _as_findings(of_class)]
 
 
 def _curves_of_class(answers: LabelAnswers, code: int, name: str) -> ClassCurves:
@@ -64,14 +64,16 @@ def _curves_of_class(answers: LabelAnswers, code: int, name: str) -> ClassCurves
     return ClassCurves(name, answers.classes[code], counts, calibration(scores, positive, weights), decided)
 
 
-def _as_findings(one: ClassCurves) -> Iterator[Curve]:
-    thresholds = tuple(value if math.isfinite(value) else None for value in one.counts.thresholds.tolist())
+def _as_findings(class_curves: ClassCurves) -> Iterator[Curve]:
+    thresholds = tuple(
+        value if math.isfinite(value) else None for value in class_curves.counts.thresholds.tolist()
+    )
     for title, over, upwards, (x, y) in (
-        ("ROC", "false positive rate", "true positive rate", one.roc),
-        ("precision and recall", "recall", "precision", one.precision_recall),
+        ("ROC", "false positive rate", "true positive rate", class_curves.roc),
+        ("precision and recall", "recall", "precision", class_curves.precision_recall),
     ):
         series = ((upwards, tuple(y.tolist())), ("threshold", thresholds))
-        yield Curve(f"{title} of {one.label}", over, tuple(x.tolist()), series)
-    bins = one.calibration
+        yield Curve(f"{title} of {class_curves.label}", over, tuple(x.tolist()), series)
+    bins = class_curves.calibration
     series = (("share of rows", tuple(bins.observed.tolist())), ("weight", tuple(bins.weight.tolist())))
-    yield Curve(f"calibration of {one.label}", "probability", tuple(bins.predicted.tolist()), series)
+    yield Curve(f"calibration of {class_curves.label}", "probability", tuple(bins.predicted.tolist()), series)

@@ -74,19 +74,21 @@ def compared_results(
     requested = list(dict.fromkeys(metrics)) or [""]
     if requested == [ALL]:
         every = [score_result(result, usual) for result in results]
-        requested = list(dict.fromkeys(metric.name for one in every if one.done for metric in one.metrics))
+        requested = list(
+            dict.fromkeys(metric.name for result in every if result.done for metric in result.metrics)
+        )
     datasets: list[ComparedModels] = []
     tables: list[ScoreTable] = []
     for metric in requested:
         scored = [score_result(result, (metric,) if metric else usual) for result in results]
-        _refuse_unknown(against, [one.cell.label for one in scored])
+        _refuse_unknown(against, [result.cell.label for result in scored])
         if metric:
             _refuse_unknown_metric(metric, results)
         compared = [compared_models(group, metric, against, test) for group in groups_of(scored)]
         if not any(compared):
             what = f"no two models have a score by {metric}" if metric else "there are no two models to compare"
             raise UsageError(what, hint="mlcli runs RUN shows what a run holds")
-        datasets += [one for one in compared if one is not None]
+        datasets += [models for models in compared if models is not None]
         tables += tables_over_datasets(scored, metric)
     return Comparison(tuple(datasets), tuple(tables), rope, against)
 
@@ -116,7 +118,7 @@ def _refuse_unknown(against: str, models: Sequence[str]) -> None:
 def _refuse_unknown_metric(name: str, results: Sequence[CellResult]) -> None:
     """A metric that can judge none of the models."""
     refusals: list[UsageError] = []
-    for cell in (one.cell for one in results):
+    for cell in (result.cell for result in results):
         target = cell.dataset.schema.the("target")
         try:
             metric_named(name, kind_named(cell.kind).answers, target.levels if target else ())
@@ -129,20 +131,20 @@ def _refuse_unknown_metric(name: str, results: Sequence[CellResult]) -> None:
 
 def compared_models(group: Group, name: str = "", against: str = "", test: str = "") -> ComparedModels | None:
     """The models of one dataset; nothing where there are no two to compare."""
-    wanted = [one for one, name in group.items() if one.cell.model.requested or name == against]
-    done = [one for one in wanted if one.done]
-    metric = next((metric for one in done for metric in one.metrics if name in ("", metric.name)), None)
+    requested = [result for result, name in group.items() if result.cell.model.requested or name == against]
+    done = [result for result in requested if result.done]
+    metric = next((metric for result in done for metric in result.metrics if name in ("", metric.name)), None)
     if metric is None or len(done) < 2:
         return None
-    means = {one: one.summaries[metric.name].mean for one in done if metric.name in one.summaries}
-    fair = {one: mean for one, mean in means.items() if mean is not None and not one.contaminated}
-    ranked = sorted(fair, key=lambda one: badness(metric, fair[one]))
+    means = {result: result.summaries[metric.name].mean for result in done if metric.name in result.summaries}
+    fair = {result: mean for result, mean in means.items() if mean is not None and not result.contaminated}
+    ranked = sorted(fair, key=lambda result: badness(metric, fair[result]))
     every = combinations(ranked, 2)
-    pairs = [(one, other) for one, other in every if not against or against in (group[one], group[other])]
+    pairs = [(result, other) for result, other in every if not against or against in (group[result], group[other])]
     tests = holm([difference_between(*pair, metric, test) for pair in pairs])
     of_pairs = zip(pairs, tests, strict=True)
-    compared = tuple(ComparedPair(group[one], group[other], test) for (one, other), test in of_pairs)
-    unscored = tuple(group[one] for one in wanted if one not in fair)
+    compared = tuple(ComparedPair(group[result], group[other], test) for (result, other), test in of_pairs)
+    unscored = tuple(group[result] for result in requested if result not in fair)
     return ComparedModels(group, metric, compared, group[ranked[0]] if ranked else "", unscored)
 
 

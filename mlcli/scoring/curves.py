@@ -75,53 +75,57 @@ class Series:
         return [parts[place] for place in self.places[value]]
 
 
-def series_of(one: ModelResult) -> list[Series]:
+def series_of(model_result: ModelResult) -> list[Series]:
     """What a protocol has swept over, and the stages of the fits, where there are such."""
-    if not one.done:
+    if not model_result.done:
         return []
-    lines = dict.fromkeys(at.line for at in each(one.splits, "coordinate") if at is not None and at.line)
-    found = [_series_of_stages(one, line) for line in lines]
+    lines = dict.fromkeys(at.line for at in each(model_result.splits, "coordinate") if at is not None and at.line)
+    serieses = [_series_of_stages(model_result, line) for line in lines]
     if not lines:
-        found = [_series_of_protocol(one), _series_of_stages(one)]
-    return [series for series in found if series is not None]
+        serieses = [_series_of_protocol(model_result), _series_of_stages(model_result)]
+    return [series for series in serieses if series is not None]
 
 
 def summaries_of(series: Series) -> dict[float, dict[str, Summary]]:
     """Each metric, by name, at each value."""
     metrics = series.scored.metrics
-    return {value: {one.name: series.summary(one, value) for one in metrics} for value in series.answers}
+    return {value: {metric.name: series.summary(metric, value) for metric in metrics} for value in series.answers}
 
 
-def _series_of_protocol(one: ModelResult) -> Series | None:
+def _series_of_protocol(model_result: ModelResult) -> Series | None:
     """The splits by the coordinates at which their protocol has put them."""
-    if not (over := coordinate_name(one.cell_result)):
+    if not (over := coordinate_name(model_result.cell_result)):
         return None
     places: dict[float, list[int]] = {}
-    for place, at in enumerate(each(one.splits, "coordinate")):
-        places.setdefault(at.value, []).append(place)
+    for index, at in enumerate(each(model_result.splits, "coordinate")):
+        places.setdefault(at.value, []).append(index)
     answers, learned = (
-        {value: [given[place] for place in some] for value, some in places.items()} if given else {}
-        for given in (judged_answers(one.cell_result), training_answers(one.cell_result))
+        {value: [given[index] for index in some] for value, some in places.items()} if given else {}
+        for given in (judged_answers(model_result.cell_result), training_answers(model_result.cell_result))
     )
-    return Series(one, over, places, answers, "series", learned)
+    return Series(model_result, over, places, answers, "series", learned)
 
 
-def _series_of_stages(one: ModelResult, line: str = "") -> Series | None:
+def _series_of_stages(model_result: ModelResult, line: str = "") -> Series | None:
     """The stages at which every split has answered; a fit that ended before a stage has its last answers there.
 
     With a line only the splits that lie on it.
     """
-    coordinates = each(one.splits, "coordinate")
-    every = [place for place, at in enumerate(coordinates) if not line or (at is not None and at.line == line)]
-    given = each(one.splits, "stages"), judged_answers(one.cell_result)
-    stages, last = ([of_splits[place] for place in every] for of_splits in given)
+    coordinates = each(model_result.splits, "coordinate")
+    every = [index for index, at in enumerate(coordinates) if not line or (at is not None and at.line == line)]
+    given = each(model_result.splits, "stages"), judged_answers(model_result.cell_result)
+    stages, last = ([of_splits[index] for index in every] for of_splits in given)
     if not (named := next((at.name for of_split in stages for at, _ in of_split), "")):
         return None
     whole = _answers_by_stage(stages, last)
     learned = (
-        {} if line else _answers_by_stage(each(one.splits, "training_stages"), training_answers(one.cell_result))
+        {}
+        if line
+        else _answers_by_stage(
+            each(model_result.splits, "training_stages"), training_answers(model_result.cell_result)
+        )
     )
-    return Series(one, named, dict.fromkeys(whole, every), whole, "stages", learned, line)
+    return Series(model_result, named, dict.fromkeys(whole, every), whole, "stages", learned, line)
 
 
 def _answers_by_stage(stages: Sequence[Any], last: Sequence[Any]) -> dict[float, list[Any]]:
@@ -129,12 +133,12 @@ def _answers_by_stage(stages: Sequence[Any], last: Sequence[Any]) -> dict[float,
     by_split = [{at.value: answers for at, answers in of_split} for of_split in stages]
     at = {
         value: [
-            known.get(value, last[place] if value > max(known, default=0.0) else None)
-            for place, known in enumerate(by_split)
+            known.get(value, last[index] if value > max(known, default=0.0) else None)
+            for index, known in enumerate(by_split)
         ]
         for value in sorted({value for known in by_split for value in known})
     }
-    return {value: answers for value, answers in at.items() if not any(one is None for one in answers)}
+    return {value: answers for value, answers in at.items() if not any(answer is None for answer in answers)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,11 +200,11 @@ class ScoreCurve:
 
 
 def curves_over(
-    one: ModelResult, name: str, kind: str, baseline: ModelResult | None = None
+    model_result: ModelResult, name: str, kind: str, baseline: ModelResult | None = None
 ) -> Iterator[ScoreCurve]:
     """The curves of a cell: of what its protocol swept over (``series``), or of the stages of its fits."""
-    metric = one.metrics[0]
-    for series in series_of(one):
+    metric = model_result.metrics[0]
+    for series in series_of(model_result):
         if series.kind == kind:
             points = []
             for value, every in summaries_of(series).items():
@@ -216,11 +220,11 @@ def validation_curve(
     metric = cells[0].metrics[0]
     numeric = all(map(_is_number, values))
     points = []
-    for number, (one, value) in enumerate(zip(cells, values, strict=True), 1):
-        found = _training_score(metric, training_answers(one.cell_result))
+    for number, (cell, value) in enumerate(zip(cells, values, strict=True), 1):
+        results = _training_score(metric, training_answers(cell.cell_result))
         label = f"{value:.4g}" if isinstance(value, float) else str(value)
         place = float(value) if numeric else float(number)
-        points.append(CurvePoint(place, one.summaries[metric.name], one.summaries, *found, label))
+        points.append(CurvePoint(place, cell.summaries[metric.name], cell.summaries, *results, label))
     return ScoreCurve(name, over, metric, tuple(points), _mean_score(baseline, metric), numeric)
 
 
@@ -250,14 +254,14 @@ def band(mean: float | None, spread: float | None) -> tuple[float, float] | None
 
 
 def _training_score(metric: Metric, answers: Sequence[Any]) -> tuple[float | None, float | None]:
-    found = defined_values(metric, answers)
-    if not len(found) or not math.isfinite(found.mean()):
+    result = defined_values(metric, answers)
+    if not len(result) or not math.isfinite(result.mean()):
         return None, None
-    return float(found.mean()), float(found.std(ddof=1)) if len(found) > 1 else None
+    return float(result.mean()), float(result.std(ddof=1)) if len(result) > 1 else None
 
 
-def _mean_score(one: ModelResult | None, metric: Metric) -> float | None:
-    known = one.summaries.get(metric.name) if one is not None else None
+def _mean_score(model_result: ModelResult | None, metric: Metric) -> float | None:
+    known = model_result.summaries.get(metric.name) if model_result is not None else None
     return None if known is None else known.mean
 
 
@@ -269,10 +273,14 @@ REQUESTED = "bias_variance"
 """The parameter of a protocol that asks for it."""
 
 
-def requested_decomposition(one: ModelResult) -> Decomposition | Undefined | None:
+def requested_decomposition(model_result: ModelResult) -> Decomposition | Undefined | None:
     """Bias and variance of a cell whose protocol asks for them; None where it does not."""
-    wanted = one.done and one.cell.model.saved is None and one.cell.protocol.params.get(REQUESTED)
-    return bias_variance(judged_answers(one.cell_result)) if wanted else None
+    literal = (
+        model_result.done
+        and model_result.cell.model.saved is None
+        and model_result.cell.protocol.params.get(REQUESTED)
+    )
+    return bias_variance(judged_answers(model_result.cell_result)) if literal else None
 
 
 def terms_by_name(decomposition: Decomposition) -> dict[str, float]:
@@ -396,6 +404,8 @@ def sweep_record(sweep: Sweep, results: Sequence[CellResult]) -> SweepRecord:
     group = swept_results(sweep, results)
     dataset = first_cell(group).dataset.name
     if sweep.kind == "bias-variance":
-        models = tuple(DecompositionRecord(name, found) for name, found in decompositions_of(group).items())
+        models = tuple(
+            DecompositionRecord(name, decomposition) for name, decomposition in decompositions_of(group).items()
+        )
         return SweepRecord(__version__, dataset, sweep.kind, models=models)
     return SweepRecord(__version__, dataset, sweep.kind, tuple(map(curve_record, curves_in(sweep, group))))

@@ -51,20 +51,20 @@ def share_of_largest(baseline: ModelResult) -> float:
     return float(answers.probabilities[0].max())
 
 
-def compared_answers(one: ModelResult) -> Sequence[Any]:
+def compared_answers(model_result: ModelResult) -> Sequence[Any]:
     """The answers of a model by split; of such a baseline those of the largest class."""
-    splits, instead = judged_answers(one.compared), _largest_class_answers(one)
+    splits, instead = judged_answers(model_result.compared), _largest_class_answers(model_result)
     if instead is None:
         return splits
     ends = accumulate(map(len, splits), initial=0)
     return list(instead.parted(slice(*pair) for pair in pairwise(ends)))
 
 
-def _largest_class_answers(one: ModelResult) -> LabelAnswers | None:
-    if one.cell_result not in _OF_BASELINE:
-        one_to_beat = one.done and one.is_baseline and one.cell.model.requested
-        _OF_BASELINE[one.cell_result] = _if_largest_class(one) if one_to_beat else None
-    return _OF_BASELINE[one.cell_result]
+def _largest_class_answers(model_result: ModelResult) -> LabelAnswers | None:
+    if model_result.cell_result not in _OF_BASELINE:
+        one_to_beat = model_result.done and model_result.is_baseline and model_result.cell.model.requested
+        _OF_BASELINE[model_result.cell_result] = _if_largest_class(model_result) if one_to_beat else None
+    return _OF_BASELINE[model_result.cell_result]
 
 
 def _if_largest_class(baseline: ModelResult) -> LabelAnswers | None:
@@ -98,40 +98,42 @@ class TableDifferences:
 
 def differences_of(group: Group, metric: Metric) -> TableDifferences | None:
     """All comparisons of one table; nothing where no model has a score that says something of other rows."""
-    every = [one for one in group if score_of(one, metric) is not None and not one.contaminated]
-    known = [one for one in every if one.cell.model.requested]
+    every = [result for result in group if score_of(result, metric) is not None and not result.contaminated]
+    known = [result for result in every if result.cell.model.requested]
     best = best_of(known, metric)
     if best is None:
         return None
     baseline = _baseline_of(known)
-    others = [one for one in known if one is not best]
-    models = [one for one in known if one is not baseline]
+    others = [result for result in known if result is not best]
+    models = [result for result in known if result is not baseline]
     to_best = _differences_to(best, others, metric)
     to_baseline = _differences_to(baseline, models, metric) if baseline else {}
-    alone = [_differences_to(best, [one], metric) for one in every if not one.cell.model.requested]
-    beside = {one: test for tests in alone for one, test in tests.items()}
+    alone = [_differences_to(best, [result], metric) for result in every if not result.cell.model.requested]
+    beside = {result: test for tests in alone for result, test in tests.items()}
     return TableDifferences(metric, best, baseline, to_best, to_baseline, beside)
 
 
 def _differences_to(
     standard: ModelResult, others: Sequence[ModelResult], metric: Metric
 ) -> dict[ModelResult, Difference]:
-    tests = holm([difference_between(one, standard, metric) for one in others])
+    tests = holm([difference_between(other, standard, metric) for other in others])
     return dict(zip(others, tests, strict=True))
 
 
-def difference_between(one: ModelResult, other: ModelResult, metric: Metric, test: str = "") -> Difference:
+def difference_between(
+    model_result: ModelResult, other: ModelResult, metric: Metric, test: str = ""
+) -> Difference:
     """Split by split; row by row where one of them is a saved model, which no split has taught.
 
     ``test`` names one that is made on request only.
     """
-    if one.cell.protocol.use != other.cell.protocol.use:
-        first, second = _answers_row_by_row(one, other)
+    if model_result.cell.protocol.use != other.cell.protocol.use:
+        first, second = _answers_row_by_row(model_result, other)
         return compare(metric, [first], [second], [0], pooled=True, test=test)
-    pooled, rounds = one.pooled, rounds_of(one.compared)
-    answers = compared_answers(one), compared_answers(other)
-    unstable = one.unstable or other.unstable
-    return compare(metric, *answers, training_sizes(one.compared), pooled, rounds, test, unstable)
+    pooled, rounds = model_result.pooled, rounds_of(model_result.compared)
+    answers = compared_answers(model_result), compared_answers(other)
+    unstable = model_result.unstable or other.unstable
+    return compare(metric, *answers, training_sizes(model_result.compared), pooled, rounds, test, unstable)
 
 
 def named_pairs(differences: TableDifferences, names: Group) -> list[tuple[tuple[str, str], Difference]]:
@@ -152,8 +154,12 @@ def named_pairs(differences: TableDifferences, names: Group) -> list[tuple[tuple
 
 def best_of(scored: Iterable[ModelResult], metric: Metric) -> ModelResult | None:
     """The one with the best score, those that knew no judged rows first, baselines last among equals."""
-    known = [one for one in scored if one.cell.model.requested and score_of(one, metric) is not None]
-    return min(known, key=lambda one: (one.contaminated, badness_of(one, metric), one.is_baseline), default=None)
+    known = [result for result in scored if result.cell.model.requested and score_of(result, metric) is not None]
+    return min(
+        known,
+        key=lambda result: (result.contaminated, badness_of(result, metric), result.is_baseline),
+        default=None,
+    )
 
 
 def best_in(group: Group) -> ModelResult | None:
@@ -163,27 +169,31 @@ def best_in(group: Group) -> ModelResult | None:
 
 def _baseline_of(with_scores: Sequence[ModelResult]) -> ModelResult | None:
     """What every other must beat: the first baseline of the kind that has a score."""
-    learned = {one.cell.model.use: one for one in reversed(with_scores) if one.cell.model.saved is None}
+    learned = {
+        with_score.cell.model.use: with_score
+        for with_score in reversed(with_scores)
+        if with_score.cell.model.saved is None
+    }
     baselines = kind_named(with_scores[0].cell.kind).baselines if with_scores else ()
     return next((learned[use] for use in baselines if use in learned), None)
 
 
-def score_of(one: ModelResult, metric: Metric) -> float | None:
+def score_of(model_result: ModelResult, metric: Metric) -> float | None:
     """The score of a model, where it is a number."""
-    mean = one.summaries[metric.name].mean if metric.name in one.summaries else None
+    mean = model_result.summaries[metric.name].mean if metric.name in model_result.summaries else None
     return mean if mean is not None and math.isfinite(mean) else None
 
 
-def badness_of(one: ModelResult, metric: Metric) -> float:
+def badness_of(model_result: ModelResult, metric: Metric) -> float:
     """Smaller for a better score."""
-    score = score_of(one, metric)
+    score = score_of(model_result, metric)
     assert score is not None
     return badness(metric, score)
 
 
-def _answers_row_by_row(one: ModelResult, other: ModelResult) -> tuple[Any, Any]:
+def _answers_row_by_row(model_result: ModelResult, other: ModelResult) -> tuple[Any, Any]:
     """The first answer to each row, in the order in which the first was asked: sequences stay whole."""
-    first, second = (distinct(joined(compared_answers(scored))) for scored in (one, other))
+    first, second = (distinct(joined(compared_answers(scored))) for scored in (model_result, other))
     if not np.array_equal(np.sort(first.rows), np.sort(second.rows)):
         return first, second
     return first, second.take(second.rows.argsort()[first.rows.argsort().argsort()])

@@ -66,14 +66,14 @@ class TradeOff:
     def is_on_front(self, others: Sequence[TradeOff], criterion: str) -> bool:
         """Whether no other is at least as good in both accuracy and criterion, and better in one (Pareto)."""
         own = self.gaps[criterion]
-        known = [(apart, one.accuracy) for one in others if (apart := one.gaps[criterion]) is not None]
+        known = [(apart, other.accuracy) for other in others if (apart := other.gaps[criterion]) is not None]
         beside = [one for one in known if one != (own, self.accuracy)]
         return own is not None and not any(apart <= own and right >= self.accuracy for apart, right in beside)
 
 
-def fairness_by_groups(one: ModelResult) -> list[GroupFairness]:
+def fairness_by_groups(model_result: ModelResult) -> list[GroupFairness]:
     """Each sensitive column, then all of them together, for each favourable class."""
-    answers = one.answers
+    answers = model_result.answers
     if not isinstance(answers, LabelAnswers):
         return []
     answers = distinct(answers)
@@ -81,32 +81,32 @@ def fairness_by_groups(one: ModelResult) -> list[GroupFairness]:
     names = sensitive_names(context)
     makers = [(name,) for name in names] + [names] * (len(names) > 1)
     classes = answers.classes
-    found: list[GroupFairness] = []
+    result: list[GroupFairness] = []
     for columns in makers:
         groups = groups_by(context, columns)
-        found += [
+        result += [
             GroupFairness(columns, classes[code], rates_by_group(answers, groups, code))
             for code in favourable_codes(classes)
         ]
-    return found
+    return result
 
 
-def similar_rows(one: ModelResult, similarity: float = SIMILARITY) -> IndividualFairness | None:
+def similar_rows(model_result: ModelResult, similarity: float = SIMILARITY) -> IndividualFairness | None:
     """How similar rows of one split are answered, as the mean over splits; None where the data are not at hand."""
-    dataset, answers = one.cell.dataset, judged_answers(one.compared)
+    dataset, answers = model_result.cell.dataset, judged_answers(model_result.compared)
     if not isinstance(dataset, Dataset) or not isinstance(answers[0], LabelAnswers):
         return None
     table = dataset.table.select(field.column.name for field in dataset.schema.with_role("feature"))
     large = [split for split in answers if len(split) > 2 * FEW] or [distinct(joined(answers))]
-    found = [_similarity_in_split(split, table, similarity) for split in large]
-    pairs = sum(one.pairs for one in found)
+    individual_fairnesses = [_similarity_in_split(split, table, similarity) for split in large]
+    pairs = sum(fairness.pairs for fairness in individual_fairnesses)
     return IndividualFairness(
         similarity,
-        _weighted_mean([(one.consistency, 1) for one in found]),
+        _weighted_mean([(fairness.consistency, 1) for fairness in individual_fairnesses]),
         pairs,
-        sum(one.weight for one in found),
-        _weighted_mean([(one.decided_differently, one.weight) for one in found]),
-        _weighted_mean([(one.probability_difference, one.weight) for one in found]),
+        sum(fairness.weight for fairness in individual_fairnesses),
+        _weighted_mean([(fairness.decided_differently, fairness.weight) for fairness in individual_fairnesses]),
+        _weighted_mean([(fairness.probability_difference, fairness.weight) for fairness in individual_fairnesses]),
     )
 
 
@@ -126,9 +126,9 @@ def _weighted_mean(values: Sequence[tuple[float | None, float]]) -> float | None
     return sum(value * weight for value, weight in known) / total if total else None
 
 
-def trade_off_of(one: ModelResult, by: Sequence[GroupFairness], name: str) -> TradeOff:
+def trade_off_of(model_result: ModelResult, by: Sequence[GroupFairness], name: str) -> TradeOff:
     """The accuracy of a model beside the largest gap between groups of one sensitive column."""
-    answers, model = distinct(one.answers), one.cell.model
+    answers, model = distinct(model_result.answers), model_result.cell.model
     accuracy = float(((answers.truth == answers.predicted) * answers.weights).sum() / answers.weights.sum())
     gaps = [each.gaps for each in by if len(each.columns) == 1]
     apart: dict[str, float | None] = {}

@@ -72,10 +72,10 @@ class GateSubject:
         """The metric that decides: the first."""
         return self.result.metrics[0]
 
-    def gate(self, expectation: Expectation, found: GateFinding, passed: bool = False) -> Gate:
+    def gate(self, expectation: Expectation, gate_finding: GateFinding, passed: bool = False) -> Gate:
         """The gate of this model."""
         cell = self.result.cell
-        return Gate(cell.dataset.name, cell.label, str(expectation), found, passed)
+        return Gate(cell.dataset.name, cell.label, str(expectation), gate_finding, passed)
 
 
 def gates_of(
@@ -127,19 +127,19 @@ def _gate_of_bound(expectation: Bound, subject: GateSubject) -> Gate | None:
     passed = value is not None and RELATIONS[relation](value, expectation.value)
     resolved = Bound(metric=name, relation=relation, value=expectation.value, end=end)
     if summary.mean is None:
-        found = GateFinding("undefined", name, why=summary.why)
+        finding = GateFinding("undefined", name, why=summary.why)
     elif end == "mean":
-        found = GateFinding("score", name, summary.mean)
+        finding = GateFinding("score", name, summary.mean)
     else:
-        found = GateFinding("bound", name, value, summary.mean)
-    return subject.gate(resolved, found, passed)
+        finding = GateFinding("bound", name, value, summary.mean)
+    return subject.gate(resolved, finding, passed)
 
 
 @judge.register
 def _gate_of_beats(expectation: Beats, subject: GateSubject) -> Gate | None:
     cell = subject.result.cell
-    named = (one for one in subject.others if expectation.other in (one.cell.label, one.cell.model.use))
-    rivals = (one for one in named if one is not subject.result and _are_comparable(one.cell, cell))
+    named = (other for other in subject.others if expectation.other in (other.cell.label, other.cell.model.use))
+    rivals = (result for result in named if result is not subject.result and _are_comparable(result.cell, cell))
     if not (other := next(rivals, None)):
         return subject.gate(expectation, GateFinding("no-such-model", model=expectation.other))
     if not (subject.result.done and other.done):
@@ -165,11 +165,11 @@ def _finding_of_difference(code: FindingCode, metric: Metric, difference: Differ
     )
 
 
-def _are_comparable(one: Cell, other: Cell) -> bool:
+def _are_comparable(cell: Cell, other: Cell) -> bool:
     """Whether two cells belong into one table; a saved model stands in all tables of its dataset."""
-    saved = one.model.saved is not None or other.model.saved is not None
-    same = (one.dataset.name, one.kind) == (other.dataset.name, other.kind)
-    return same and (saved or one.protocol.use == other.protocol.use)
+    saved = cell.model.saved is not None or other.model.saved is not None
+    same = (cell.dataset.name, cell.kind) == (other.dataset.name, other.kind)
+    return same and (saved or cell.protocol.use == other.protocol.use)
 
 
 def _gain(metric: Metric, difference: Difference) -> float | None:
@@ -194,19 +194,19 @@ def _gate_of_not_worse(expectation: NotWorse, subject: GateSubject) -> Gate | No
     if difference.mean is None:
         return _gate_on_other_rows(expectation, subject, other)
     worst = _worst_gain(metric, difference)
-    found = _finding_of_difference("change", metric, difference)
-    return subject.gate(expectation, found, worst is not None and worst >= -expectation.by)
+    finding = _finding_of_difference("change", metric, difference)
+    return subject.gate(expectation, finding, worst is not None and worst >= -expectation.by)
 
 
 def _gate_on_other_rows(expectation: NotWorse, subject: GateSubject, other: ModelResult) -> Gate:
     """The scores alone, where the rows or splits have changed since that run."""
     metric = subject.metric
-    now, then = (one.summaries[metric.name].mean for one in (subject.result, other))
+    now, then = (result.summaries[metric.name].mean for result in (subject.result, other))
     gain = None if now is None or then is None else _gain(metric, Difference(now - then))
     if gain is None:
         return subject.gate(expectation, GateFinding("no-score"))
-    found = GateFinding("change-of-other-rows", metric.name, now, before=then)
-    return subject.gate(expectation, found, gain >= -expectation.by)
+    finding = GateFinding("change-of-other-rows", metric.name, now, before=then)
+    return subject.gate(expectation, finding, gain >= -expectation.by)
 
 
 def _worst_gain(metric: Metric, difference: Difference) -> float | None:

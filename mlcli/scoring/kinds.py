@@ -102,17 +102,17 @@ def rules_of(answers: RuleAnswers) -> Iterator[AssociationRule]:
     """Every rule with its measures on the scored rows."""
     several = max(answers.found, default=1) > 1
     shares = [part[0].tolist() for part in judged_shares(answers, answers.weights[None, :])]
-    for place, (support, when, then) in enumerate(zip(*shares, strict=True)):
+    for index, (support, when, then) in enumerate(zip(*shares, strict=True)):
         confidence = support / when if when > 0 else None
         yield AssociationRule(
-            answers.when[place],
-            answers.then[place],
+            answers.when[index],
+            answers.then[index],
             support,
             confidence,
             confidence / then if confidence is not None and then > 0 else None,
             None if confidence is None else conviction(confidence, then),
-            RuleMeasures(answers.support[place], answers.confidence[place], answers.lift[place]),
-            answers.found[place] if several else None,
+            RuleMeasures(answers.support[index], answers.confidence[index], answers.lift[index]),
+            answers.found[index] if several else None,
         )
 
 

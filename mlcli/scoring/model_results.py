@@ -134,14 +134,16 @@ def score_result(result: CellResult, names: Sequence[str] = ()) -> ModelResult:
     answers = judged_answers(result_of_scores)
     train_rows, sweep = training_sizes(result_of_scores), rounds_of(result_of_scores)
     unstable = _is_unstable(result.cell)
-    summaries = {one.name: summarise(one, answers, train_rows, result.pooled, sweep, unstable) for one in metrics}
+    summaries = {
+        metric.name: summarise(metric, answers, train_rows, result.pooled, sweep, unstable) for metric in metrics
+    }
     if estimate := result.cell.protocol.params.get("estimate"):
         learned = [split.answers[TRAINING] for split in result_of_scores.splits]
         for one in metrics:
             summaries[one.name] = corrected_for_optimism(summaries[one.name], one, answers, learned, estimate)
     of_training = training_answers(result_of_scores)
     values = {metric.name: defined_values(metric, of_training) for metric in metrics}
-    training = {name: float(some.mean()) for name, some in values.items() if len(some)}
+    training = {name: float(value.mean()) for name, value in values.items() if len(value)}
     known = ModelResult(result, metrics, summaries, training=training)
     if not isinstance(answers[0], LabelAnswers):
         return known
@@ -219,7 +221,7 @@ def metrics_for(result: CellResult, names: Sequence[str]) -> tuple[Metric, ...]:
 def _all_rows_are_good(result: CellResult) -> bool:
     """Whether anomalies were looked for among rows whose labels say that none is one."""
     answers = judged_answers(result) if kind_named(result.cell.kind).answers is ScoreAnswers else []
-    return bool(answers) and all(bool((one.truth == GOOD).all()) for one in answers)
+    return bool(answers) and all(bool((answer.truth == GOOD).all()) for answer in answers)
 
 
 def _fitting_metric(name: str, answers: type[Answers], classes: Sequence[str]) -> Metric | None:
@@ -234,12 +236,12 @@ def groups_of(scored: Sequence[ModelResult]) -> list[Group]:
     """The cells by the tables that they stand in."""
     groups: dict[tuple[object, ...], list[ModelResult]] = {}
     first: dict[tuple[object, ...], ProtocolSpec] = {}
-    for one in scored:
-        cell, key = one.cell, table_key(one.cell)
+    for result in scored:
+        cell, key = result.cell, table_key(result.cell)
         if cell.model.saved is None:
             first.setdefault(key, cell.protocol)
         protocol = cell.protocol if cell.model.saved is None else first.get(key, cell.protocol)
-        groups.setdefault((*key, protocol.use, str(protocol.params)), []).append(one)
+        groups.setdefault((*key, protocol.use, str(protocol.params)), []).append(result)
     return list(map(group_of, groups.values()))
 
 
@@ -250,7 +252,7 @@ def table_key(cell: Cell) -> tuple[object, ...]:
 
 def group_of(cells: Sequence[ModelResult]) -> Group:
     """Each cell by its label, with what tells it from others of the same label."""
-    return dict(zip(cells, distinct_labels([one.cell.model for one in cells]), strict=True))
+    return dict(zip(cells, distinct_labels([cell.cell.model for cell in cells]), strict=True))
 
 
 def first_cell(group: Group) -> Cell:
@@ -260,13 +262,13 @@ def first_cell(group: Group) -> Cell:
 
 def metrics_in(group: Group) -> list[Metric]:
     """All metrics of the cells that ran, if one did; the first decides."""
-    cells = [one for one in group if one.cell_result.status == DONE] or group
-    return list({metric.name: metric for one in cells for metric in one.metrics}.values())
+    cells = [result for result in group if result.cell_result.status == DONE] or group
+    return list({metric.name: metric for cell in cells for metric in cell.metrics}.values())
 
 
 def subgroup(group: Group, cells: Collection[ModelResult]) -> Group:
     """Some of the cells, called as they are among all."""
-    return {one: name for one, name in group.items() if one in cells}
+    return {result: name for result, name in group.items() if result in cells}
 
 
 def badness(metric: Metric, mean: float) -> float:
@@ -279,5 +281,5 @@ def choices_of(result: ModelResult) -> list[tuple[SplitResult, Choices]]:
     first = result.splits[0].explanation[:1] if result.splits else ()
     if not any(isinstance(finding, Choices) for finding in first):
         return []
-    found = ((split, finding) for split in result.splits for finding in split.explanation[:1])
-    return [(split, finding) for split, finding in found if isinstance(finding, Choices)]
+    generator = ((split, finding) for split in result.splits for finding in split.explanation[:1])
+    return [(split, finding) for split, finding in generator if isinstance(finding, Choices)]

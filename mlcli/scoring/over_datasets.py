@@ -31,14 +31,14 @@ def tables_over_datasets(results: Sequence[ModelResult], metric: str = "") -> li
 
 def _score_table_of(group: Sequence[ModelResult], name: str) -> ScoreTable | None:
     """The scores of the models that were not put beside others only to be beaten, where there are such."""
-    fair = [one for one in group if one.cell.model.requested and not one.contaminated]
-    models = [one for one in fair if not one.is_baseline]
-    ranked = models if len({one.cell.label for one in models}) > 1 else fair
+    fair = [result for result in group if result.cell.model.requested and not result.contaminated]
+    models = [result for result in fair if not result.is_baseline]
+    ranked = models if len({model.cell.label for model in models}) > 1 else fair
     every = ranked[0].metrics if ranked else ()
-    shared = [one for one in every if all(one in each.metrics for each in ranked)]
-    metric = next((one for one in shared if name in ("", one.name)), None)
+    shared = [metric for metric in every if all(metric in each.metrics for each in ranked)]
+    metric = next((metric for metric in shared if name in ("", metric.name)), None)
     if metric is None:
         return None
-    means = ((one.cell, one.summaries[metric.name].mean) for one in ranked if one.done)
+    means = ((result.cell, result.summaries[metric.name].mean) for result in ranked if result.done)
     rows = ((cell.dataset.name, cell.label, mean) for cell, mean in means if mean is not None)
     return score_table(rows, metric.name, metric.better, by_factors=metric.better == "low" and metric.high is None)

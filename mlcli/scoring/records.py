@@ -305,8 +305,8 @@ def model_record(result: ModelResult, curves: bool = False, similarity: float | 
     from mlcli.scoring.class_curves import curves_as_findings
 
     splits, cell = result.splits, result.cell
-    series = {one.kind: one for one in series_of(result) if not one.line}
-    lines = [one for one in series_of(result) if one.line]
+    series = {series.kind: series for series in series_of(result) if not series.line}
+    lines = [series for series in series_of(result) if series.line]
     decomposition = requested_decomposition(result)
     fields_at = kind_named(cell.kind).fields_at if result.done else ""
     fields: Mapping[str, Any] = named(fields_at)(result) if fields_at else {}
@@ -321,7 +321,7 @@ def model_record(result: ModelResult, curves: bool = False, similarity: float | 
         training=result.training,
         series=_series_record(series.get("series")),
         stages=_series_record(series.get("stages")),
-        lines=LinesRecord(lines[0].over, {one.line: _points(one) for one in lines}) if lines else None,
+        lines=LinesRecord(lines[0].over, {line.line: _points(line) for line in lines}) if lines else None,
         bias_variance=decomposition if isinstance(decomposition, Decomposition) else None,
         confusion=result.confusion,
         classes=result.classes,
@@ -383,7 +383,7 @@ def over_datasets_record(over: OverDatasets) -> OverDatasetsRecord:
         friedman=FriedmanRecord(test.chi_square, test.chi_square_p) if test else None,
         iman_davenport=ImanDavenportRecord(test.f, test.freedom, test.p) if test else None,
         critical_difference=over.difference,
-        groups=tuple(tuple(table.models[place] for place in group) for group in over.groups),
+        groups=tuple(tuple(table.models[index] for index in group) for group in over.groups),
         pairs=tuple(
             PairOverDatasetsRecord(
                 (pair.first, pair.second), pair.difference, pair.wins, pair.ties, pair.losses, pair.belief

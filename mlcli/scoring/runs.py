@@ -108,10 +108,10 @@ class VerifiedCell:
     faults: tuple[str, ...]
 
 
-def scores_to_keep(one: ModelResult) -> dict[str, Any]:
+def scores_to_keep(model_result: ModelResult) -> dict[str, Any]:
     """What a run keeps of a cell: the digest of its answers, and every score as it is shown."""
-    metrics = {name: [getattr(summary, end) for end in ENDS] for name, summary in one.summaries.items()}
-    return {"digest": answers_digest(one.splits), "metrics": metrics}
+    metrics = {name: [getattr(summary, end) for end in ENDS] for name, summary in model_result.summaries.items()}
+    return {"digest": answers_digest(model_result.splits), "metrics": metrics}
 
 
 def verified_cells(
@@ -119,14 +119,14 @@ def verified_cells(
 ) -> list[VerifiedCell]:
     """Each cell beside what was kept of it when it was run."""
     beside = kept_scores if kept_scores is not None and len(kept_scores) == len(cells) else [None] * len(cells)
-    return [_verified_cell(one, was) for one, was in zip(cells, beside, strict=True)]
+    return [_verified_cell(cell, was) for cell, was in zip(cells, beside, strict=True)]
 
 
-def _verified_cell(one: ModelResult, was: Mapping[str, Any] | None) -> VerifiedCell:
-    cell, now = one.cell, scores_to_keep(one)
-    faults = [one.cell_result.damage] if one.cell_result.damage else []
+def _verified_cell(model_result: ModelResult, was: Mapping[str, Any] | None) -> VerifiedCell:
+    cell, now = model_result.cell, scores_to_keep(model_result)
+    faults = [model_result.cell_result.damage] if model_result.cell_result.damage else []
     if was is None:
-        faults += [NOT_KEPT] if one.done else []
+        faults += [NOT_KEPT] if model_result.done else []
     else:
         faults += ["the answers are not those that were stored"] if was["digest"] != now["digest"] else []
         faults += _differing_scores(was["metrics"], now["metrics"])
@@ -221,25 +221,30 @@ def rerun_record(
     return RerunRecord(__version__, run.id, same, agree, VersionsRecord(was or None, now), records)
 
 
-def agrees(one: RepeatedCell, was: Mapping[str, str] | None, now: Mapping[str, str]) -> bool:
+def agrees(repeated: RepeatedCell, was: Mapping[str, str] | None, now: Mapping[str, str]) -> bool:
     """Whether a cell came out as it was: to the bit, or closely where the hardware is another."""
-    return one.close if is_other_hardware(was, now) else one.same
+    return repeated.close if is_other_hardware(was, now) else repeated.same
 
 
-def digests_of(one: RepeatedCell) -> tuple[str, str | None]:
+def digests_of(repeated: RepeatedCell) -> tuple[str, str | None]:
     """The digests of the predictions then and now."""
-    return answers_digest(one.before.splits), answers_digest(one.after.splits) if one.after else None
+    after = repeated.after
+    return answers_digest(repeated.before.splits), answers_digest(after.splits) if after else None
 
 
-def differences_between(one: RepeatedCell) -> Iterator[str]:
+def differences_between(repeated: RepeatedCell) -> Iterator[str]:
     """How a cell that was run again differs, in words; nothing where it does not."""
-    if one.same:
+    if repeated.same:
         return
-    who = f"{one.before.cell.dataset.name}, {one.before.cell.label}"
-    if one.after is not None and one.after.status != one.before.status:
-        yield f"{who}: {one.before.status} then, {one.after.status} now {one.after.why}".rstrip()
-    if one.difference is not None:
-        far = "" if math.isnan(one.difference.furthest) else f", numbers by up to {one.difference.furthest:.2g}"
-        yield f"{who}: {counted(one.difference.splits, 'split')} answered otherwise{far}"
-    if one.why:
-        yield f"{who}: {one.why}"
+    who = f"{repeated.before.cell.dataset.name}, {repeated.before.cell.label}"
+    if repeated.after is not None and repeated.after.status != repeated.before.status:
+        yield f"{who}: {repeated.before.status} then, {repeated.after.status} now {repeated.after.why}".rstrip()
+    if repeated.difference is not None:
+        far = (
+            ""
+            if math.isnan(repeated.difference.furthest)
+            else f", numbers by up to {repeated.difference.furthest:.2g}"
+        )
+        yield f"{who}: {counted(repeated.difference.splits, 'split')} answered otherwise{far}"
+    if repeated.why:
+        yield f"{who}: {repeated.why}"

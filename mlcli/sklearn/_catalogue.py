@@ -59,8 +59,10 @@ class DescribedMethod:
 @lru_cache(maxsize=1)
 def _described() -> dict[str, DescribedMethod]:
     """By name, all that there are; read from the heads of files."""
-    found = (one for catalogue in (MODELS, STEPS) for entry in catalogue.entries() for one in _described_in(entry))
-    return {one.name: one for one in found}
+    generator = (
+        method for catalogue in (MODELS, STEPS) for entry in catalogue.entries() for method in _described_in(entry)
+    )
+    return {method.name: method for method in generator}
 
 
 def _described_in(entry: Entry) -> Iterator[DescribedMethod]:

@@ -235,7 +235,7 @@ class BaseProjector(BaseColumnMaker):
         self._learn_from(unlabelled_rows(table, "projection"))
         with method_at_work():
             width = self._final.project(self.pipeline_.prepared(table)).shape[1]
-        self._names = tuple(f"{self._method}{place}" for place in range(width))
+        self._names = tuple(f"{self._method}{index}" for index in range(width))
 
     def transform(self, X: Any) -> Any:
         """The rows in the new columns."""

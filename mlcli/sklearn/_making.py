@@ -82,7 +82,7 @@ def _learned_attributes(method: Any, kind: str) -> Iterator[tuple[str, Any]]:
 
 
 def _default_values(method: Any, kind: str) -> dict[str, Any]:
-    declared = {keyword(one.name): one.default for one in parameters(method)}
+    declared = {keyword(parameter.name): parameter.default for parameter in parameters(method)}
     plain = {name: value if isinstance(value, PLAIN) else None for name, value in declared.items()}
     return {**plain, **({} if kind == STEP else {SCALE: False}), RANDOM_STATE: 1}
 
@@ -111,8 +111,8 @@ def _docstring(method: Any, kind: str) -> str:
     module = inspect.getmodule(method)
     about = inspect.cleandoc((module.__doc__ if module else None) or method.__doc__ or "")
     lines = [
-        f"{keyword(one.name)} : {one.words()}, default {one.default!r}\n    {one.help}"
-        for one in parameters(method)
+        f"{keyword(parameter.name)} : {parameter.words()}, default {parameter.default!r}\n    {parameter.help}"
+        for parameter in parameters(method)
     ]
     if kind != STEP:
         lines.append(f"{SCALE} : true or false, default False\n    {SCALED_BY}")

@@ -85,7 +85,7 @@ def learned_table(estimator: Any, X: Any, y: Any = "no_validation", **checks: An
     """The table of training rows, and ``y`` where there is one."""
     cells, y = _checked_columns(estimator, X, y, True, checks)
     names = getattr(estimator, "feature_names_in_", None)
-    names = [f"x{place}" for place in range(len(cells))] if names is None else names
+    names = [f"x{index}" for index in range(len(cells))] if names is None else names
     columns = [_column(str(name), cell) for name, cell in zip(names, cells, strict=True)]
     estimator.columns_ = tuple(columns)
     return _table(columns, cells), y
@@ -109,7 +109,7 @@ def _checked_columns(estimator: Any, X: Any, y: Any, reset: bool, checks: dict[s
             raise ValueError(f"Found array with 0 sample(s) (shape={X.shape}) while a minimum of 1 is required.")
         if beside:
             y = _checked_target(y, checks)
-        columns = [X.iloc[:, place] for place in range(X.shape[1])]
+        columns = [X.iloc[:, index] for index in range(X.shape[1])]
         return [column if _categories(column) is not None else column.to_numpy() for column in columns], y
     found = validate_data(
         estimator, X, **beside, reset=reset, dtype=np.float64, ensure_all_finite="allow-nan", **checks

@@ -155,8 +155,8 @@ class LearnedScores:
         """The lowest score that this share of the rows does not exceed."""
         order = np.argsort(self.score, kind="stable")
         reached = np.cumsum(self.weights[order])
-        place = min(int(np.searchsorted(reached, share * reached[-1])), len(order) - 1)
-        return float(self.score[order[place]])
+        index = min(int(np.searchsorted(reached, share * reached[-1])), len(order) - 1)
+        return float(self.score[order[index]])
 
 
 Scores = Callable[[], LearnedScores]

@@ -48,8 +48,8 @@ class Item:
 def items_of(columns: Sequence[Column]) -> tuple[Item, ...]:
     """The items of coded columns; a boolean column has one item, for its second level."""
     return tuple(
-        Item(column.name if column.kind == "boolean" else f"{column.name}={name}", place, level)
-        for place, column in enumerate(columns)
+        Item(column.name if column.kind == "boolean" else f"{column.name}={name}", index, level)
+        for index, column in enumerate(columns)
         for level, name in enumerate(column.levels)
         if column.kind != "boolean" or level == len(column.levels) - 1
     )
@@ -107,7 +107,7 @@ class RuleAnswers(Answers):
         """All rules of several splits, those found most often first; figures of training rows are averaged."""
         named = [list(zip(part.when, part.then, strict=True)) for part in parts]
         rules = list(dict.fromkeys(rule for of_part in named for rule in of_part))
-        places = {rule: place for place, rule in enumerate(rules)}
+        places = {rule: index for index, rule in enumerate(rules)}
         columns = [[places[rule] for rule in of_part] for of_part in named]
         found = np.zeros(len(rules), np.intp)
         for mine in columns:
@@ -185,9 +185,9 @@ class Associator(Model, RowExplainer):
         """Whether each row meets the condition of each rule (n × rules), and whether it has the conclusion."""
         baskets, rules = baskets_of(table, items_of(self.columns_)), self.rules()
         fires, holds = (np.empty((len(table), len(rules)), bool) for _ in range(2))
-        for place, rule in enumerate(rules):
-            fires[:, place] = baskets[:, rule.when].all(axis=1)
-            holds[:, place] = baskets[:, rule.then].all(axis=1)
+        for index, rule in enumerate(rules):
+            fires[:, index] = baskets[:, rule.when].all(axis=1)
+            holds[:, index] = baskets[:, rule.then].all(axis=1)
         return fires, holds
 
     def explain(self) -> findings.Explanation:

@@ -91,13 +91,13 @@ def profile_of(table: Table, cluster: Codes, names: tuple[str, ...], weights: Ar
     """Means of numbers and shares of levels, in each cluster and in all rows; missing cells are ignored."""
     clusters = len(names)
     sizes = np.bincount(cluster, weights=weights, minlength=clusters)
-    found = [_cluster_means(_indicators(*part), cluster, clusters, weights) for part in table.parts()]
+    results = [_cluster_means(_indicators(*part), cluster, clusters, weights) for part in table.parts()]
     return {
         "columns": table.columns,
         "names": names,
         "sizes": np.append(sizes, sizes.sum()),
-        "means": tuple(means for means, _ in found),
-        "between": np.array([between for _, between in found]),
+        "means": tuple(means for means, _ in results),
+        "between": np.array([between for _, between in results]),
     }
 
 
@@ -111,7 +111,7 @@ def described(profile: Profile) -> tuple[findings.Table, ...]:
     )
     header = ("column", *shown, "all rows", "between")
     note = "; ".join([READING, *([only_largest(len(sizes))] if len(sizes) > SHOWN else [])])
-    order = sorted(range(len(columns)), key=lambda place: -float(np.round(profile["between"][place], 9)))
+    order = sorted(range(len(columns)), key=lambda index: -float(np.round(profile["between"][index], 9)))
     numbers = tuple(_numbers(columns[at], profile, at) for at in order if not columns[at].coded)
     levels = tuple(_levels(columns[at], profile, at) for at in order if columns[at].coded)
     means = findings.Table(MEANS, header, numbers, note=note, code="mean-profile")
@@ -152,10 +152,10 @@ def _cluster_means(values: Array, cluster: Codes, clusters: int, weights: Array)
     return np.vstack([means + overall, overall]), min(1.0, between / total) if total > 0 else 0.0
 
 
-def _numbers(column: Column, profile: Profile, place: int) -> tuple[Any, ...]:
-    means = (float(mean) for mean in _shown(profile["means"][place])[:, 0])
+def _numbers(column: Column, profile: Profile, index: int) -> tuple[Any, ...]:
+    means = (float(mean) for mean in _shown(profile["means"][index])[:, 0])
     shown = (mean if np.isfinite(mean) else None for mean in means)
-    return (column.name, *shown, float(profile["between"][place]))
+    return (column.name, *shown, float(profile["between"][index]))
 
 
 def _shown(of_clusters: Array) -> Array:
@@ -163,16 +163,16 @@ def _shown(of_clusters: Array) -> Array:
     return of_clusters if len(of_clusters) <= SHOWN + 1 else np.vstack([of_clusters[:SHOWN], of_clusters[-1:]])
 
 
-def _levels(column: Column, profile: Profile, place: int) -> tuple[Any, ...]:
-    shown = (_most_frequent(column, shares) for shares in _shown(profile["means"][place]))
-    return (column.name, *shown, float(profile["between"][place]))
+def _levels(column: Column, profile: Profile, index: int) -> tuple[Any, ...]:
+    shown = (_most_frequent(column, shares) for shares in _shown(profile["means"][index]))
+    return (column.name, *shown, float(profile["between"][index]))
 
 
 def _most_frequent(column: Column, shares: Array) -> str:
     if not column.levels or np.isnan(shares).any():
         return "-"
-    place = int(shares.argmax())
-    return f"{column.levels[place]} ({100 * shares[place]:.0f} %)"
+    index = int(shares.argmax())
+    return f"{column.levels[index]} ({100 * shares[index]:.0f} %)"
 
 
 def _rows(size: float) -> str:
@@ -219,13 +219,13 @@ def silhouettes(X: Array, cluster: Codes, clusters: int, weights: Array, noise: 
     """
     if noise is not None:
         inside = cluster != noise
-        found = np.zeros(len(X))
-        found[inside] = silhouettes(X[inside], cluster[inside], clusters, weights[inside])
-        return found
-    found = np.full(len(X), np.nan)
+        result = np.zeros(len(X))
+        result[inside] = silhouettes(X[inside], cluster[inside], clusters, weights[inside])
+        return result
+    result = np.full(len(X), np.nan)
     sizes: Array = np.bincount(cluster, weights, clusters).astype(np.float64)
     if (sizes > 0).sum() < 2:
-        return found
+        return result
     X = X - np.median(X, axis=0)
     membership = np.eye(clusters)[cluster] * weights[:, None]
     rows = compared_rows(len(X))
@@ -234,8 +234,8 @@ def silhouettes(X: Array, cluster: Codes, clusters: int, weights: Array, noise: 
         block = rows[start : start + step]
         sums = np.sqrt(_squared_distances(X, block)) @ membership
         others = sizes[cluster[block]] - np.minimum(weights[block], 1.0)
-        found[block] = _silhouettes_of(sums, cluster[block], sizes, others)
-    return found
+        result[block] = _silhouettes_of(sums, cluster[block], sizes, others)
+    return result
 
 
 def _squared_distances(X: Array, block: Rows) -> Array:
@@ -243,18 +243,18 @@ def _squared_distances(X: Array, block: Rows) -> Array:
     squares = (X**2).sum(axis=1)
     lengths = squares[block, None] + squares
     squared: Array = lengths - 2.0 * X[block] @ X.T
-    one, other = np.nonzero(squared <= CANCELLED * lengths)
-    squared[one, other] = sum((column[block[one]] - column[other]) ** 2 for column in X.T)
+    values, other = np.nonzero(squared <= CANCELLED * lengths)
+    squared[values, other] = sum((column[block[values]] - column[other]) ** 2 for column in X.T)
     return squared
 
 
 def _silhouettes_of(sums: Array, own: Codes, sizes: Array, others: Array) -> Array:
     """Silhouettes from summed distances to each cluster, and the weight of the other rows of the own one."""
-    places = np.arange(len(own))
+    indices = np.arange(len(own))
     others = np.where(others > ROUNDING * sizes[own], others, 0.0)
-    near = np.divide(sums[places, own], others, out=np.zeros(len(own)), where=others > 0)
+    near = np.divide(sums[indices, own], others, out=np.zeros(len(own)), where=others > 0)
     apart = np.divide(sums, sizes, out=np.full_like(sums, np.inf), where=sizes > 0)
-    apart[places, own] = np.inf
+    apart[indices, own] = np.inf
     next_cluster = apart.min(axis=1)
     larger = np.maximum(near, next_cluster)
     value = np.divide(next_cluster - near, larger, out=np.zeros(len(own)), where=larger > 0)

@@ -44,8 +44,8 @@ def uncut_pieces(whole: list[Rows], good: Flags, odd: Flags) -> Codes | None:
     pieces, best = 1, None
     while pieces == 1 or len(good) >= SHORTEST * pieces * len(whole):
         piece = np.empty(len(good), np.int32)
-        for place, rows in enumerate(rows for one in whole for rows in np.array_split(one, pieces)):
-            piece[rows] = place
+        for index, rows in enumerate(rows for values in whole for rows in np.array_split(values, pieces)):
+            piece[rows] = index
         without, others = _counts_of_pieces(piece, good, odd)
         if without >= FEWEST_GOOD and others >= FEWEST_ODD:
             best = piece

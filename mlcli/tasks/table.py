@@ -27,9 +27,9 @@ SINGLE_ROLES = ("target", "group", "weight", "count", "sequence", "order", "part
 """The roles that at most one column has."""
 
 
-def named(place: str) -> Any:
+def named(location: str) -> Any:
     """Import the object named "module:name"."""
-    module, _, name = place.partition(":")
+    module, _, name = location.partition(":")
     return getattr(importlib.import_module(module), name)
 
 

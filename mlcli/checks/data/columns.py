@@ -43,40 +43,40 @@ def nothing_to_learn_from(context: AuditContext) -> Iterator[Issue]:
 
 def constant(context: AuditContext) -> Iterator[Issue]:
     """Features that are the same in every row."""
-    found = [column.name for column in context.features() if is_constant(context.dataset, column)]
-    if found:
+    matches = [column.name for column in context.features() if is_constant(context.dataset, column)]
+    if matches:
         yield Issue(
             "advice",
-            f"the same in every row, so nothing can be learned from it: {listed(found)}",
-            repairs=(with_role(context, "ignore", *found),),
-            columns=tuple(found),
+            f"the same in every row, so nothing can be learned from it: {listed(matches)}",
+            repairs=(with_role(context, "ignore", *matches),),
+            columns=tuple(matches),
         )
 
 
 def nearly_constant(context: AuditContext) -> Iterator[Issue]:
     """Features with one value in nearly all rows."""
-    found = {}
+    matches = {}
     for column in context.features():
         cells = context.present(column)
         if len(cells) and not is_constant(context.dataset, column):
             values, counts = np.unique(cells, return_counts=True)
             if counts.max() >= NEARLY_ALL * len(context.dataset):
                 value = cell_text(float(values[counts.argmax()]), column)
-                found[column.name] = f"{column.name} ({value} in {counts.max()} of {len(cells)})"
-    if found:
-        sentence = f"nearly constant: {listed(list(found.values()))}"
-        repair = with_role(context, "ignore", *found)
-        yield Issue("advice", sentence, repairs=(repair,), columns=tuple(found))
+                matches[column.name] = f"{column.name} ({value} in {counts.max()} of {len(cells)})"
+    if matches:
+        sentence = f"nearly constant: {listed(list(matches.values()))}"
+        repair = with_role(context, "ignore", *matches)
+        yield Issue("advice", sentence, repairs=(repair,), columns=tuple(matches))
 
 
 def much_missing(context: AuditContext) -> Iterator[Issue]:
     """Features so empty that what fills them decides."""
     shares = {column.name: share_missing(context.dataset, column) for column in context.features()}
-    found = {name: share for name, share in shares.items() if share > MUCH_MISSING}
-    if len(context.dataset) < FEWEST_ROWS or not found:
+    results = {name: share for name, share in shares.items() if share > MUCH_MISSING}
+    if len(context.dataset) < FEWEST_ROWS or not results:
         return
-    most = {name: share for name, share in found.items() if share > NEARLY_ALL_MISSING}
-    some = {name: share for name, share in found.items() if name not in most}
+    most = {name: share for name, share in results.items() if share > NEARLY_ALL_MISSING}
+    some = {name: share for name, share in results.items() if name not in most}
     gravities: dict[Gravity, tuple[dict[str, float], float]] = {
         "warning": (most, NEARLY_ALL_MISSING),
         "advice": (some, MUCH_MISSING),
@@ -98,14 +98,14 @@ def much_missing(context: AuditContext) -> Iterator[Issue]:
 def many_levels(context: AuditContext) -> Iterator[Issue]:
     """Coded features with so many levels that each is rare."""
     rows = len(context.dataset)
-    found = [
+    columns = [
         column
         for column in context.coded()
         if has_many_levels(column, rows) and not is_identifier(context, column)
     ]
-    if found:
-        texts = [f"{column.name} ({len(column.levels)})" for column in found]
-        names = tuple(column.name for column in found)
+    if columns:
+        texts = [f"{column.name} ({len(column.levels)})" for column in columns]
+        names = tuple(column.name for column in columns)
         roles = ("ignore", "group") if len(names) == 1 and is_free(context, "group") else ("ignore",)
         yield Issue(
             "advice",

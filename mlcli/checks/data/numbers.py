@@ -124,7 +124,8 @@ def _outlier_issue(context: AuditContext, column: Column, outside: Array, inside
     values, counts = np.unique(outside, return_counts=True)
     empty = {column.name: {"missing": [number_text(value) for value in values]}}
     times = [
-        f"{one:g} ({rows} rows)" if rows > 1 else f"{one:g}" for one, rows in zip(values, counts, strict=True)
+        f"{value:g} ({rows} rows)" if rows > 1 else f"{value:g}"
+        for value, rows in zip(values, counts, strict=True)
     ]
     lie = "lies" if len(values) == 1 else "lie"
     moved = step_before(context, "winsorise", f"columns: {yaml_list([column.name])}")
@@ -139,7 +140,11 @@ def _outlier_issue(context: AuditContext, column: Column, outside: Array, inside
 
 def dependent_columns(context: AuditContext) -> Iterator[Issue]:
     """Columns that follow from others, such as inc2 = 2 x inc."""
-    columns = [one for one in context.numeric() if len(context.present(one)) and np.ptp(context.present(one)) > 0]
+    columns = [
+        column
+        for column in context.numeric()
+        if len(context.present(column)) and np.ptp(context.present(column)) > 0
+    ]
     if len(context.dataset) < FEWEST_ROWS or len(columns) < 2:
         return
     if len(columns) > MOST_COLUMNS:
@@ -156,8 +161,8 @@ def dependent_columns(context: AuditContext) -> Iterator[Issue]:
     yield from _same_columns_issues(context, columns, same_as)
     whole = np.flatnonzero(~np.isnan(numbers).any(axis=0))
     follower = [] if same_as else _dependent_on_earlier(numbers[:, whole])
-    for place in follower:
-        name = columns[whole[place]].name
+    for index in follower:
+        name = columns[whole[index]].name
         what = f"column '{name}' follows from others of the columns before it, as a sum of multiples of them"
         repair = with_role(context, "ignore", name)
         yield Issue("advice", what, "coefficients of such columns mean nothing", (repair,), (name,))
@@ -178,13 +183,13 @@ def _first_same_columns(numbers: Array) -> dict[int, int]:
     return same_as
 
 
-def _correlations(some: Array, others: Array) -> Array:
+def _correlations(subset: Array, others: Array) -> Array:
     """Correlations of standardised columns, each pair by the rows in which both are known; 0 of few."""
     if not np.isnan(others).any():
-        covariance = some.T @ others / len(others)
+        covariance = subset.T @ others / len(others)
         return covariance if len(others) >= FEWEST_ROWS else np.zeros_like(covariance)
-    known, others_known = ~np.isnan(some) * 1.0, ~np.isnan(others) * 1.0
-    filled, others_filled = np.nan_to_num(some), np.nan_to_num(others)
+    known, others_known = ~np.isnan(subset) * 1.0, ~np.isnan(others) * 1.0
+    filled, others_filled = np.nan_to_num(subset), np.nan_to_num(others)
     counts = known.T @ others_known
     rows = np.maximum(counts, 1)
     means, others_means = filled.T @ others_known / rows, known.T @ others_filled / rows
@@ -197,8 +202,8 @@ def _correlations(some: Array, others: Array) -> Array:
 def _same_columns_issues(context: AuditContext, columns: list[Column], same_as: dict[int, int]) -> Iterator[Issue]:
     """An issue for each column that says the same as another, or one for many that do."""
     copies_of: dict[int, list[Column]] = {}
-    for place, first in same_as.items():
-        copies_of.setdefault(same_as.get(first, first), []).append(columns[place])
+    for index, first in same_as.items():
+        copies_of.setdefault(same_as.get(first, first), []).append(columns[index])
     for first, copies in copies_of.items():
         if len(copies) > MANY_COPIES:
             yield _many_copies_issue(context, columns[first], copies)
@@ -269,7 +274,7 @@ def _pattern(cells: Array) -> bytes:
 
 def far_from_gaussian(context: AuditContext) -> Iterator[Issue]:
     """Columns of positive numbers with a long tail that a logarithm makes short."""
-    found = []
+    results = []
     for column in context.numeric():
         cells = context.present(column)
         if len(cells) < FEWEST_ROWS or cells.min() < 0 or len(np.unique(cells)) < DISTINCT:
@@ -279,9 +284,9 @@ def far_from_gaussian(context: AuditContext) -> Iterator[Issue]:
         k = 0.0 if cells.min() > 0 else 1.0
         before, after = skewness(cells), skewness(np.log(cells + k))
         if before > SKEWED and abs(after) < min(BETTER * before, SKEWED):
-            found.append((column.name, before, k, after))
-    if found:
-        names = tuple(name for name, *_ in found)
+            results.append((column.name, before, k, after))
+    if results:
+        names = tuple(name for name, *_ in results)
         yield Issue(
             "advice",
             f"right-skewed, with a long tail of large numbers: {listed(names)}",
@@ -292,7 +297,7 @@ def far_from_gaussian(context: AuditContext) -> Iterator[Issue]:
                 Table(
                     "Skewness (0 for a symmetric distribution)",
                     ("column", "now", "k", "of log(x + k)"),
-                    tuple(found),
+                    tuple(results),
                 ),
             ),
         )

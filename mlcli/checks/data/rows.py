@@ -98,7 +98,9 @@ def scattered(context: AuditContext) -> Iterator[Issue]:
     cells = context.cells(column)
     if 1 + np.count_nonzero(cells[1:] != cells[:-1]) > len(np.unique(cells)):
         what = f"rows of one '{column.name}' stand apart and no column has the role order"
-        numbered = [one.name for one in context.numeric() if _numbers_rows_of_each(context.cells(one), cells)]
+        numbered = [
+            column.name for column in context.numeric() if _numbers_rows_of_each(context.cells(column), cells)
+        ]
         repairs = [with_role(context, "order", name) for name in numbered[:1]]
         together = by_hand("put the rows of each sequence together, in their order")
         yield Issue("warning", f"{what}: they are taken as they stand", "", (*repairs, together), (column.name,))
@@ -162,7 +164,7 @@ def odd_weights(context: AuditContext) -> Iterator[Issue]:
 
 def _weight_roles(context: AuditContext, column: Column, cells: Array) -> tuple[str, ...]:
     """The roles that a feature may have instead, by its name and by what shows that it weighs rows."""
-    others_are_levels = all(one.coded for one in context.features() if one != column)
+    others_are_levels = all(feature.coded for feature in context.features() if feature != column)
     if COUNT_NAME.fullmatch(column.name) and others_are_levels and _may_count(cells):
         return ("count", "weight")
     one_on_average = MAYBE_WEIGHT.fullmatch(column.name) and np.isclose(cells.mean(), 1, atol=0.01)

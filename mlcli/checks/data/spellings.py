@@ -65,11 +65,13 @@ def near_spellings(context: AuditContext) -> Iterator[Issue]:
     for column in context.coded():
         if len(column.levels) > MOST_LEVELS:
             continue
-        found = [
-            levels for levels in _same_in_form(column, _plain_form) if len({one.casefold() for one in levels}) > 1
+        matches = [
+            levels
+            for levels in _same_in_form(column, _plain_form)
+            if len({level.casefold() for level in levels}) > 1
         ]
-        found += _misspelt_levels(context, column, {level for levels in found for level in levels})
-        for levels in found:
+        matches += _misspelt_levels(context, column, {level for levels in matches for level in levels})
+        for levels in matches:
             what = f"column '{column.name}': {' and '.join(levels)} may be one word in several spellings"
             yield _spelling_issue(context, column, levels, what)
 
@@ -134,12 +136,12 @@ def ordered_levels(context: AuditContext) -> Iterator[Issue]:
     for column in context.coded():
         order = _order_of(column.levels) if column.kind == "nominal" else None
         if order is not None:
-            said = {"kind": "ordinal", "levels": order}
+            message = {"kind": "ordinal", "levels": order}
             yield Issue(
                 "advice",
                 f"column '{column.name}' is nominal, and its levels seem to have an order",
                 f"lowest first: {', '.join(order)}",
-                (declared(context, {column.name: said}),),
+                (declared(context, {column.name: message}),),
                 columns=(column.name,),
             )
 
@@ -161,13 +163,13 @@ def _order_of(levels: Sequence[str]) -> list[str] | None:
 
 def _range_of(level: str) -> tuple[float, float] | None:
     """The ends of a range of numbers, such as 40-49, <30 or 65+; nothing for a plain number."""
-    found = RANGE.fullmatch(level.strip().casefold())
-    if found is None or not (found[1] or found[3] or level.strip().endswith("+")):
+    match = RANGE.fullmatch(level.strip().casefold())
+    if match is None or not (match[1] or match[3] or level.strip().endswith("+")):
         return None
-    low, high = float(found[2]), float(found[4] or found[2])
-    if found[1]:
-        return (-np.inf, low) if found[1][0] in "<u" else (low, np.inf)
-    return (low, high if found[3] else np.inf)
+    low, high = float(match[2]), float(match[4] or match[2])
+    if match[1]:
+        return (-np.inf, low) if match[1][0] in "<u" else (low, np.inf)
+    return (low, high if match[3] else np.inf)
 
 
 def _same_in_form(column: Column, plain: object) -> list[list[str]]:

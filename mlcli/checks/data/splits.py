@@ -105,7 +105,9 @@ def _other_target(context: AuditContext, *, coded: bool) -> tuple[Repair, ...]:
     """Another column to predict: the last feature that is a class, or a number, and varies."""
     columns = context.coded() if coded else context.numeric()
     names = [
-        one.name for one in columns if not is_constant(context.dataset, one) and not is_identifier(context, one)
+        column.name
+        for column in columns
+        if not is_constant(context.dataset, column) and not is_identifier(context, column)
     ]
     return (Repair("option", f"--target {shlex.quote(names[-1])}"),) if names else ()
 
@@ -147,7 +149,7 @@ def splitting(context: AuditContext) -> Iterator[Issue]:
 def _repeated_protocol(context: AuditContext) -> str:
     """The protocol that deals folds anew several times, if the kind of task has one."""
     legal = context.planned.kind.protocols if context.planned else ()
-    return next((one for one in ("repeated-stratified-k-fold", "repeated-k-fold") if one in legal), "")
+    return next((name for name in ("repeated-stratified-k-fold", "repeated-k-fold") if name in legal), "")
 
 
 def _repairs_of_parts(context: AuditContext, category: type[Warning]) -> tuple[Repair, ...]:
@@ -170,7 +172,9 @@ def groups_cut(context: AuditContext) -> Iterator[Issue]:
     if not context.deals_rows or len(context.dataset) < FEWEST_ROWS:
         return
     fields = [
-        one.column for one in context.schema if one.role in ("feature", "sensitive", "id", "ignore", "context")
+        field.column
+        for field in context.schema
+        if field.role in ("feature", "sensitive", "id", "ignore", "context")
     ]
     features = {column.name for column in context.features()}
     for column in fields:
@@ -208,7 +212,9 @@ def time_ignored(context: AuditContext) -> Iterator[Issue]:
     if not context.deals_rows or context.schema.the("sequence") is not None or len(context.dataset) < FEWEST_ROWS:
         return
     candidates = [
-        one.column for one in context.schema if one.column is order or _looks_like_time(context, one.column)
+        field.column
+        for field in context.schema
+        if field.column is order or _looks_like_time(context, field.column)
     ]
     for column in candidates:
         alike = _share_known_from_the_last(context, column)

@@ -55,7 +55,7 @@ def misleading_importances(diagnosed: Diagnosed) -> Iterator[Issue]:
     if not isinstance(table, Table) or diagnosed.importance is None:
         return
     shares = {str(row[0]): row[1] for row in table.rows if isinstance(row[1], float)}
-    found = [
+    matches = [
         column.name
         for column in diagnosed.dataset.schema.features()
         if shares.get(column.name, 0) >= MUCH
@@ -63,14 +63,14 @@ def misleading_importances(diagnosed: Diagnosed) -> Iterator[Issue]:
         and diagnosed.alone.get(column.name, 1.0) <= NOTHING
         and diagnosed.importance.lost_without([column.name]) <= 0
     ]
-    if found:
-        gains = ", ".join(f"{name} {shares[name]:.0%}" for name in found)
+    if matches:
+        gains = ", ".join(f"{name} {shares[name]:.0%}" for name in matches)
         yield Issue(
             "advice",
-            f"importance by gains misleads for columns of many values: {listed(found)}",
+            f"importance by gains misleads for columns of many values: {listed(matches)}",
             f"of the total gain in training {gains}; alone each tells nothing, and rows not seen do not miss it",
-            (without(found),),
-            tuple(found),
+            (without(matches),),
+            tuple(matches),
         )
 
 
@@ -109,18 +109,18 @@ def useless_columns(diagnosed: Diagnosed) -> Iterator[Issue]:
         return
     features = [column.name for column in diagnosed.dataset.schema.features()]
     scale = LITTLE * max(abs(diagnosed.importance.score), 1e-12)
-    found = [name for name in features if diagnosed.importance.lost.get(name, 1.0) <= scale]
-    if not max(2, FEWEST_USELESS * len(features)) <= len(found) < len(features):
+    text = [name for name in features if diagnosed.importance.lost.get(name, 1.0) <= scale]
+    if not max(2, FEWEST_USELESS * len(features)) <= len(text) < len(features):
         return
-    lost = diagnosed.importance.lost_without(found)
+    lost = diagnosed.importance.lost_without(text)
     if lost <= scale:
         yield Issue(
             "advice",
-            f"{len(found)} of {len(features)} columns are of no use to {diagnosed.cell.label}: {listed(found)}",
+            f"{len(text)} of {len(features)} columns are of no use to {diagnosed.cell.label}: {listed(text)}",
             f"{diagnosed.metric.name} on rows not seen is {diagnosed.importance.score:.4g} with them, and "
             f"{'no worse' if lost <= 0 else f'worse by {lost:.2g}'} when learned without all of them",
-            (without(found),),
-            tuple(found),
+            (without(text),),
+            tuple(text),
         )
 
 

@@ -70,8 +70,8 @@ def overfitting(diagnosed: Diagnosed) -> Iterator[Issue]:
     if fit is None or fit.gap < WIDE_GAP or _is_within_interval(diagnosed, fit.training):
         return
     tried = most_skilful_first(_try_suggestions(diagnosed, simpler(diagnosed.cell)))
-    helps = [one for one in tried if one.skill > fit.judged_skill]
-    sure = any(diagnosed.is_surely_beaten_by(one.scored) for one in helps)
+    helps = [suggestion for suggestion in tried if suggestion.skill > fit.judged_skill]
+    sure = any(diagnosed.is_surely_beaten_by(suggestion.scored) for suggestion in helps)
     serious = sure or diagnosed.cell.model.use not in AVERAGED
     end = "" if helps else "; no simpler setting that was tried does better"
     more_rows = Repair("file", f"more rows, {_trend_text(diagnosed)}; or fewer columns")
@@ -79,7 +79,7 @@ def overfitting(diagnosed: Diagnosed) -> Iterator[Issue]:
         "warning" if serious else "advice",
         f"{diagnosed.cell.label} overfits: it has high variance{end}",
         f"{fit.in_words(diagnosed.metric.name)}: {100 * fit.gap:.0f} % of the gain is of training rows alone",
-        (*(_repair_of(diagnosed, one) for one in helps), more_rows),
+        (*(_repair_of(diagnosed, suggestion) for suggestion in helps), more_rows),
         shown=(*_tried_tables(diagnosed, tried),),
     )
 
@@ -99,13 +99,13 @@ def underfitting(diagnosed: Diagnosed) -> Iterator[Issue]:
     ):
         return
     tried = most_skilful_first([*_try_suggestions(diagnosed, richer(diagnosed.cell)), rival])
-    helps = [one for one in tried if one.skill > fit.judged_skill]
+    helps = [suggestion for suggestion in tried if suggestion.skill > fit.judged_skill]
     yield Issue(
         "warning" if rival.skill - fit.training_skill >= FAR_BETTER else "advice",
         f"{diagnosed.cell.label} underfits: it has high bias, and more rows alone will not help",
         f"{fit.in_words(diagnosed.metric.name)}; {FLEXIBLE} has {rival.mean:.4g} on the same rows",
         (
-            *(_repair_of(diagnosed, one) for one in helps),
+            *(_repair_of(diagnosed, suggestion) for suggestion in helps),
             Repair("file", "more columns that tell something of the target"),
         ),
         shown=(*_tried_tables(diagnosed, tried),),
@@ -131,11 +131,11 @@ def more_rows_help(diagnosed: Diagnosed) -> Iterator[Issue]:
 def fit_scores(diagnosed: Diagnosed) -> FitScores | None:
     """The two scores, where they and the baseline's are known."""
     training = diagnosed.model.training.get(diagnosed.metric.name)
-    found = diagnosed.score_of(diagnosed.model)
-    if training is None or found is None or diagnosed.cell.kind not in KINDS or diagnosed.model.is_baseline:
+    value = diagnosed.score_of(diagnosed.model)
+    if training is None or value is None or diagnosed.cell.kind not in KINDS or diagnosed.model.is_baseline:
         return None
-    skills = [skill_of(diagnosed, one) for one in (training, found)]
-    return FitScores(training, found, *skills) if all(map(math.isfinite, skills)) else None
+    skills = [skill_of(diagnosed, value) for value in (training, value)]
+    return FitScores(training, value, *skills) if all(map(math.isfinite, skills)) else None
 
 
 def skill_of(diagnosed: Diagnosed, score: float) -> float:
@@ -150,18 +150,20 @@ def skill_of(diagnosed: Diagnosed, score: float) -> float:
 
 def most_skilful_first(tried: Iterable[TriedSuggestion]) -> list[TriedSuggestion]:
     """The most skilful first."""
-    return sorted(tried, key=lambda one: -one.skill)
+    return sorted(tried, key=lambda suggestion: -suggestion.skill)
 
 
 def _try_suggestions(diagnosed: Diagnosed, suggestions: Iterable[Suggestion]) -> list[TriedSuggestion]:
     """Remedies as they do on the same splits; those that cannot be run are left out."""
     some = list(suggestions)[:MOST_TRIED]
-    found = diagnosed.scored_beside([one.model for one in some], diagnosed.cell.protocol) if some else []
+    model_results = (
+        diagnosed.scored_beside([suggestion.model for suggestion in some], diagnosed.cell.protocol) if some else []
+    )
     tried = []
-    for suggestion, one in zip(some, found, strict=False):
-        mean = diagnosed.score_of(one)
+    for suggestion, result in zip(some, model_results, strict=False):
+        mean = diagnosed.score_of(result)
         if mean is not None:
-            tried.append(TriedSuggestion(suggestion, one, mean, skill_of(diagnosed, mean)))
+            tried.append(TriedSuggestion(suggestion, result, mean, skill_of(diagnosed, mean)))
     return tried
 
 
@@ -171,15 +173,18 @@ def _is_within_interval(diagnosed: Diagnosed, training: float) -> bool:
     return summary.low is not None and summary.high is not None and summary.low <= training <= summary.high
 
 
-def _repair_of(diagnosed: Diagnosed, one: TriedSuggestion) -> Repair:
-    return Repair("option", f"{one.suggestion.text}  # {diagnosed.metric.name} {one.mean:.4g}")
+def _repair_of(diagnosed: Diagnosed, tried_suggestion: TriedSuggestion) -> Repair:
+    return Repair(
+        "option", f"{tried_suggestion.suggestion.text}  # {diagnosed.metric.name} {tried_suggestion.mean:.4g}"
+    )
 
 
 def _tried_tables(diagnosed: Diagnosed, tried: list[TriedSuggestion]) -> Iterator[Table]:
     """What was tried, and the score of each."""
     if tried:
         rows = tuple(
-            (one.suggestion.text, one.mean, one.scored.training.get(diagnosed.metric.name)) for one in tried
+            (suggestion.suggestion.text, suggestion.mean, suggestion.scored.training.get(diagnosed.metric.name))
+            for suggestion in tried
         )
         yield Table("Tried on the same splits", ("", diagnosed.metric.name, "training"), rows)
 
@@ -198,11 +203,13 @@ def _trend_text(diagnosed: Diagnosed) -> str:
 def _skill_per_doubling(diagnosed: Diagnosed, curve: ScoreCurve) -> float | None:
     """What the last doubling of the rows was worth; none where the curve does not surely rise."""
     *_, (start, before), (end, after) = [(point.value, point.judged) for point in curve.points]
-    skills = [skill_of(diagnosed, one.mean) if one.mean is not None else math.nan for one in (before, after)]
+    skills = [
+        skill_of(diagnosed, summary.mean) if summary.mean is not None else math.nan for summary in (before, after)
+    ]
     rises = [
-        badness(diagnosed.metric, one) - badness(diagnosed.metric, other)
-        for one, other in zip(before.splits, after.splits, strict=True)
-        if one is not None and other is not None
+        badness(diagnosed.metric, split) - badness(diagnosed.metric, other)
+        for split, other in zip(before.splits, after.splits, strict=True)
+        if split is not None and other is not None
     ]
     if not all(map(math.isfinite, skills)) or len(rises) < 2:
         return None

@@ -78,8 +78,8 @@ def slower_than_rival(diagnosed: Diagnosed) -> Iterator[Issue]:
         )
 
 
-def _seconds_of(one: ModelResult) -> float:
-    return float(sum(each(one.splits, "fit_seconds")) + sum(each(one.splits, "predict_seconds")))
+def _seconds_of(model_result: ModelResult) -> float:
+    return float(sum(each(model_result.splits, "fit_seconds")) + sum(each(model_result.splits, "predict_seconds")))
 
 
 def unstable_splits(diagnosed: Diagnosed) -> Iterator[Issue]:
@@ -129,7 +129,7 @@ def one_column_is_enough(diagnosed: Diagnosed) -> Iterator[Issue]:
             (
                 Repair("option", f"-m {ONE_COLUMN}")
                 if target.coded
-                else without([one for one in alone if one != best]),
+                else without([name for name in alone if name != best]),
                 Repair("option", f"mlcli audit {diagnosed.reference}  # is it a leak?"),
             ),
             (best,),

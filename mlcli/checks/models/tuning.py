@@ -60,7 +60,7 @@ def _wider_search(diagnosed: Diagnosed, path: str, value: Entry, *, upwards: boo
             tune = {path: {"from": low, "to": high, "scale": "log"}}
             params = stated_params(ModelSpec(base["use"], base["params"]), MODELS)
             keys = {**base, "params": params, "tune": tune}
-            return (Repair("option", f"-m '{as_typed({key: one for key, one in keys.items() if one})}'"),)
+            return (Repair("option", f"-m '{as_typed({key: name for key, name in keys.items() if name})}'"),)
     return ()
 
 
@@ -79,9 +79,11 @@ def nothing_tuned(diagnosed: Diagnosed) -> Iterator[Issue]:
         return
     model = cell.model.built()
     default = [
-        f"{one.name} ({value_text(one.default)})"
-        for one in parameters(type(model))
-        if one.tune is not None and has_effect(model, one) and cell.model.params.get(one.name) == one.default
+        f"{parameter.name} ({value_text(parameter.default)})"
+        for parameter in parameters(type(model))
+        if parameter.tune is not None
+        and has_effect(model, parameter)
+        and cell.model.params.get(parameter.name) == parameter.default
     ]
     if default:
         yield Issue(
@@ -95,7 +97,7 @@ def nothing_tuned(diagnosed: Diagnosed) -> Iterator[Issue]:
 def tuning_repairs(diagnosed: Diagnosed) -> tuple[Repair, ...]:
     """What tunes a model, or shows a score over its values; nothing where it declares nothing to try."""
     use = diagnosed.cell.model.use
-    declared = [one.tune for one in parameters(MODELS.load(use)) if one.tune is not None]
+    declared = [parameter.tune for parameter in parameters(MODELS.load(use)) if parameter.tune is not None]
     if declared and can_be_tuned(use):
         return (Repair("option", "--tune"),)
     if any(isinstance(search, Range) for search in declared):

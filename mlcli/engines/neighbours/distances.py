@@ -237,71 +237,71 @@ def rounded_up(limit: Array, dtype: np.dtype[Any]) -> Values:
     return np.asarray(np.where(np.isnan(limit), dtype.type(np.inf), rounded))
 
 
-def _between(one: PointSet, other: PointSet) -> Array:
-    return np.zeros(np.broadcast_shapes(one.shape, other.shape))
+def _between(point_set: PointSet, other: PointSet) -> Array:
+    return np.zeros(np.broadcast_shapes(point_set.shape, other.shape))
 
 
-def _summed(one: Array, other: Array) -> Array:
+def _summed(values: Array, other: Array) -> Array:
     """The products of two blocks of numbers, summed over columns."""
-    return np.asarray(np.einsum("j...,j...->...", one, other))
+    return np.asarray(np.einsum("j...,j...->...", values, other))
 
 
-def euclidean(one: PointSet, other: PointSet) -> Array:
+def euclidean(point_set: PointSet, other: PointSet) -> Array:
     """√ Σ (a_j − b_j)²."""
-    steps = one.numbers - other.numbers
+    steps = point_set.numbers - other.numbers
     return np.sqrt(_summed(steps, steps))
 
 
-def manhattan(one: PointSet, other: PointSet) -> Array:
+def manhattan(point_set: PointSet, other: PointSet) -> Array:
     """Σ |a_j − b_j|."""
-    total = _between(one, other)
-    for a, b in zip(one.numbers, other.numbers, strict=True):
+    total = _between(point_set, other)
+    for a, b in zip(point_set.numbers, other.numbers, strict=True):
         total += np.abs(a - b)
     return total
 
 
-def cosine(one: PointSet, other: PointSet) -> Array:
+def cosine(point_set: PointSet, other: PointSet) -> Array:
     """1 − a·b / (‖a‖‖b‖) of points on the unit sphere; what lies below the 14th decimal is rounding."""
-    return np.maximum(np.round(1 - _summed(one.numbers, other.numbers), 14), 0.0)
+    return np.maximum(np.round(1 - _summed(point_set.numbers, other.numbers), 14), 0.0)
 
 
-def hamming(one: PointSet, other: PointSet) -> Array:
+def hamming(point_set: PointSet, other: PointSet) -> Array:
     """The number of columns that differ; a missing cell differs from everything."""
-    different = _between(one, other)
-    for a, b in zip(one.numbers, other.numbers, strict=True):
+    different = _between(point_set, other)
+    for a, b in zip(point_set.numbers, other.numbers, strict=True):
         different += ~(a == b)
-    for c, d in zip(one.codes, other.codes, strict=True):
+    for c, d in zip(point_set.codes, other.codes, strict=True):
         different += (c != d) | (c < 0)
     return different
 
 
-def simple_matching(one: PointSet, other: PointSet) -> Array:
+def simple_matching(point_set: PointSet, other: PointSet) -> Array:
     """1 − matching columns / columns."""
-    return hamming(one, other) / max(len(one.numbers) + len(one.codes), 1)
+    return hamming(point_set, other) / max(len(point_set.numbers) + len(point_set.codes), 1)
 
 
-def jaccard(one: PointSet, other: PointSet) -> Array:
+def jaccard(point_set: PointSet, other: PointSet) -> Array:
     """1 − |A ∩ B| / |A ∪ B| of the sets of things present; two empty sets are equal."""
-    common, either = _between(one, other), _between(one, other)
-    for a, b in zip(one.numbers, other.numbers, strict=True):
+    common, either = _between(point_set, other), _between(point_set, other)
+    for a, b in zip(point_set.numbers, other.numbers, strict=True):
         common += a * b
         either += np.maximum(a, b)
-    for c, d in zip(one.codes, other.codes, strict=True):
+    for c, d in zip(point_set.codes, other.codes, strict=True):
         equal = (c == d) & (c >= 0)
         common += equal
         either += (c >= 0) * 1.0 + (d >= 0) - equal
     return 1 - np.divide(common, either, out=np.ones_like(common), where=either > 0)
 
 
-def mixed(one: PointSet, other: PointSet) -> Array:
+def mixed(point_set: PointSet, other: PointSet) -> Array:
     """The mean over columns known in both rows (Gower): |a − b| of scaled numbers, 0 or 1 for levels."""
-    total, known = _between(one, other), _between(one, other)
-    for a, b in zip(one.numbers, other.numbers, strict=True):
+    total, known = _between(point_set, other), _between(point_set, other)
+    for a, b in zip(point_set.numbers, other.numbers, strict=True):
         apart = np.abs(a - b)
         both = ~np.isnan(apart)
         total += np.where(both, apart, 0.0)
         known += both
-    for c, d in zip(one.codes, other.codes, strict=True):
+    for c, d in zip(point_set.codes, other.codes, strict=True):
         both = (c >= 0) & (d >= 0)
         total += both & (c != d)
         known += both

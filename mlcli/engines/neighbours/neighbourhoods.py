@@ -105,9 +105,9 @@ def up_to_the_kth(pairs: Pairs, times: Array, k: int) -> Neighbours:
     return Neighbours(pairs.keep(near), times[near], kth[pairs.begins])
 
 
-def same_rows(one: Array, other: Array) -> bool:
+def same_rows(values: Array, other: Array) -> bool:
     """Whether query rows are the training rows, in their order."""
-    return one is other or (one.shape == other.shape and bool(np.array_equal(one, other)))
+    return values is other or (values.shape == other.shape and bool(np.array_equal(values, other)))
 
 
 @dataclass(kw_only=True, eq=False)

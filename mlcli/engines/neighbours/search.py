@@ -122,9 +122,9 @@ def screen_places(screen: Screen, queries: PointSet, count: int, pick: Pick) -> 
     room = np.empty((min(size, len(queries)), n), screen.dtype)  # fresh pages cost as much as what is put there
     for start in advancing.over(range(0, len(queries), size)):
         rows = slice(start, start + size)
-        some = queries.take(rows)
-        values = room[: len(some)]
-        here, there = pick(values, count, screen.into(values, some))
+        point_set = queries.take(rows)
+        values = room[: len(point_set)]
+        here, there = pick(values, count, screen.into(values, point_set))
         yield here + start, there
 
 
@@ -164,12 +164,12 @@ def pick_compiled(values: Values, count: int, limit_of: LimitOf) -> Places:
     minima, bound = np.empty((rows, groups), values.dtype), np.empty(rows)
     bounds(values, minima, bound, np.empty(count, values.dtype))
     limit = rounded_up(limit_of(bound), values.dtype)
-    ends, places = np.empty(rows, np.intp), np.empty(4 * count * rows, np.intp)
-    listed = places_within(values, minima, limit, ends, places)
-    if listed > len(places):
-        places = np.empty(listed, np.intp)
-        places_within(values, minima, limit, ends, places)
-    return np.repeat(np.arange(rows), np.diff(ends, prepend=0)), places[:listed]
+    ends, indices = np.empty(rows, np.intp), np.empty(4 * count * rows, np.intp)
+    listed = places_within(values, minima, limit, ends, indices)
+    if listed > len(indices):
+        indices = np.empty(listed, np.intp)
+        places_within(values, minima, limit, ends, indices)
+    return np.repeat(np.arange(rows), np.diff(ends, prepend=0)), indices[:listed]
 
 
 def tree_places(queries: PointSet, stored: PointSet, count: int) -> Iterator[Places]:
@@ -180,14 +180,14 @@ def tree_places(queries: PointSet, stored: PointSet, count: int) -> Iterator[Pla
     room, start = 8 * count * ROWS_OF_TREE, 0
     while start < len(lines):
         rows = slice(start, start + ROWS_OF_TREE)
-        ends, places, apart = np.empty(ROWS_OF_TREE, np.intp), np.empty(room, np.intp), np.empty(room)
+        ends, indices, apart = np.empty(ROWS_OF_TREE, np.intp), np.empty(room, np.intp), np.empty(room)
         done = places_near(
             tree.cells, tree.order, tree.first, tree.last, tree.low, tree.high, tree.widest, tree.cut, lines[rows],
-            count, 8 * SAME, ends, places, apart,
+            count, 8 * SAME, ends, indices, apart,
         )  # fmt: skip
         if done:
             here = np.repeat(np.arange(start, start + done), np.diff(ends[:done], prepend=0))
-            yield here, places[: len(here)]
+            yield here, indices[: len(here)]
         else:
             room *= 4
         start += done
@@ -214,11 +214,11 @@ def _joined(batch: list[Places]) -> Places:
 
 def _measured(distance: Distance, queries: PointSet, stored: PointSet, here: Rows, there: Rows) -> Array:
     """The distances of pairs, so many at a time that their cells take little room."""
-    size, found = max(1, CELLS_AT_ONCE // max(stored.columns, 1)), np.empty(len(here))
+    size, result = max(1, CELLS_AT_ONCE // max(stored.columns, 1)), np.empty(len(here))
     for start in range(0, len(here), size):
-        some = slice(start, start + size)
-        found[some] = distance.between(queries.take(here[some]), stored.take(there[some]))
-    return found
+        block = slice(start, start + size)
+        result[block] = distance.between(queries.take(here[block]), stored.take(there[block]))
+    return result
 
 
 def sorted_pairs(query: Rows, stored: Rows, distance: Array) -> Pairs:
@@ -228,9 +228,9 @@ def sorted_pairs(query: Rows, stored: Rows, distance: Array) -> Pairs:
     order = np.argsort(key)
     tied = np.flatnonzero(key[order[1:]] == key[order[:-1]])
     if len(tied):
-        places = np.union1d(tied, tied + 1)
-        some = order[places]
-        order[places] = some[np.lexsort((stored[some], key[some]))]
+        indices = np.union1d(tied, tied + 1)
+        subset = order[indices]
+        order[indices] = subset[np.lexsort((stored[subset], key[subset]))]
     return Pairs(query[order], stored[order], distance[order])
 
 
@@ -275,9 +275,9 @@ class KDTree:
         link(rows, self.cells, *boxes, limit * limit, parent, joined, waiting, room)
         while not np.array_equal(parent, parent[parent]):
             parent = parent[parent]
-        found = np.empty(len(parent), np.int32)
-        found[self.order] = np.unique(parent, return_inverse=True)[1]
-        return found
+        result = np.empty(len(parent), np.int32)
+        result[self.order] = np.unique(parent, return_inverse=True)[1]
+        return result
 
 
 WHOLE = 1 - 1e-9

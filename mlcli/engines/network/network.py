@@ -232,33 +232,33 @@ class Network:
         ``dropped`` is what the units of each hidden layer count for in each row: 0 where they are dropped.
         """
         self._answers, self._inputs = [], [X]
-        for place, layer in enumerate(self.layers):
-            a = np.dot(self._inputs[-1], layer.weight, out=_room_for(self._room, place, len(X)))
+        for index, layer in enumerate(self.layers):
+            a = np.dot(self._inputs[-1], layer.weight, out=_room_for(self._room, index, len(X)))
             a += layer.bias
             self._answers.append(layer.activation.apply(a))
-            self._inputs.append(a * dropped[place] if place < len(dropped) else a)
+            self._inputs.append(a * dropped[index] if index < len(dropped) else a)
         return self._answers[-1]
 
     def backward(self, errors: Array, dropped: Sequence[Array] = ()) -> Array:
         """Fill the slopes from the error terms of the last layer; the error terms of the first layer."""
-        for place in range(len(self.layers) - 1, -1, -1):
-            layer = self.layers[place]
-            np.dot(self._inputs[place].T, errors, out=layer.weight_slope)
+        for index in range(len(self.layers) - 1, -1, -1):
+            layer = self.layers[index]
+            np.dot(self._inputs[index].T, errors, out=layer.weight_slope)
             np.add.reduce(errors, axis=0, out=layer.bias_slope)
-            if place:
-                errors = np.dot(errors, layer.weight.T, out=_room_for(self._back, place - 1, len(errors)))
+            if index:
+                errors = np.dot(errors, layer.weight.T, out=_room_for(self._back, index - 1, len(errors)))
                 if dropped:
-                    errors *= dropped[place - 1]
-                errors = self.layers[place - 1].activation.pull(errors, self._answers[place - 1])
+                    errors *= dropped[index - 1]
+                errors = self.layers[index - 1].activation.pull(errors, self._answers[index - 1])
         return errors
 
     def answers(self, X: Array) -> Array:
         """The answers to any number of rows, block by block."""
-        found = np.empty((len(X), self.layers[-1].weight.shape[1]))
+        result = np.empty((len(X), self.layers[-1].weight.shape[1]))
         for first in range(0, len(X), BLOCK):
             rows = slice(first, first + BLOCK)
-            found[rows] = self.forward(X[rows])
-        return found
+            result[rows] = self.forward(X[rows])
+        return result
 
 
 class TiedNetwork(Network):
@@ -303,11 +303,11 @@ def _views(vector: Array, pairs: Sequence[tuple[int, int]]) -> Iterator[tuple[Ar
         weight, bias = weight + before * units, bias + units
 
 
-def _room_for(rooms: list[Array], place: int, rows: int) -> Array:
+def _room_for(rooms: list[Array], index: int, rows: int) -> Array:
     """Room for so many rows, which is made once for the longest."""
-    if len(rooms[place]) < rows:
-        rooms[place] = np.empty((rows, rooms[place].shape[1]))
-    return rooms[place][:rows]
+    if len(rooms[index]) < rows:
+        rooms[index] = np.empty((rows, rooms[index].shape[1]))
+    return rooms[index][:rows]
 
 
 FIRST, SECOND, NEVER_NOTHING = 0.9, 0.999, 1e-8
@@ -375,8 +375,8 @@ def layers_of(
     """Units, activation and parameters of each layer; ``shared`` weights are counted once."""
     before = columns
     rows: list[tuple[findings.Entry, ...]] = []
-    for place, (bias, activation) in enumerate(zip(biases, activations, strict=True), 1):
-        name = "output" if place == len(biases) else f"hidden {place}"
+    for index, (bias, activation) in enumerate(zip(biases, activations, strict=True), 1):
+        name = "output" if index == len(biases) else f"hidden {index}"
         rows.append((name, len(bias), activation, (before + 1) * len(bias)))
         before = len(bias)
     total = sum(int(row[3] or 0) for row in rows) - shared

@@ -65,7 +65,9 @@ class Plan:
     @classmethod
     def of(cls, model: Any) -> Self:
         """The plan that the parameters of a model declare, by name."""
-        return cls(**{one.name: getattr(model, one.name) for one in fields(cls) if hasattr(model, one.name)})
+        return cls(
+            **{field.name: getattr(model, field.name) for field in fields(cls) if hasattr(model, field.name)}
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -317,11 +319,11 @@ class Autoencoding:
 
     def codes(self, table: Table) -> Array:
         """The code of each row, which does not depend on the others in its last digit either."""
-        found = table.numbers
-        for place in range(len(self.weights_) // 2):
-            sums = column_by_column(found, self.weights_[place]) + self.biases_[place]
-            found = ACTIVATIONS[self._names[place]](self.alpha).apply(sums)
-        return found
+        result = table.numbers
+        for index in range(len(self.weights_) // 2):
+            sums = column_by_column(result, self.weights_[index]) + self.biases_[index]
+            result = ACTIVATIONS[self._names[index]](self.alpha).apply(sums)
+        return result
 
     def explain(self) -> Explanation:
         """The layers, and the error epoch by epoch."""

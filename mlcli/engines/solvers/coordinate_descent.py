@@ -50,8 +50,8 @@ class Squares:
         """The products of some columns."""
         if self.gram is not None:
             return self.gram[np.ix_(columns, columns)]
-        some = self.X[:, columns]
-        return np.asarray(some.T @ some)
+        subset = self.X[:, columns]
+        return np.asarray(subset.T @ subset)
 
     def left(self, w: Array) -> float:
         """‖y − X w‖²."""

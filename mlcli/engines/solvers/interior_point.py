@@ -59,8 +59,8 @@ class Matrix:
         """Dᵀ·diag(v)·D, a few rows at a time; no term shares its slack."""
         weight = blocks[:, 0, 0]
         total = np.zeros((self.rows.shape[1],) * 2)
-        for some in blocks_of(len(self.rows), self.rows.shape[1], CELLS):
-            total += (self.rows[some] * weight[some, None]).T @ self.rows[some]
+        for block in blocks_of(len(self.rows), self.rows.shape[1], CELLS):
+            total += (self.rows[block] * weight[block, None]).T @ self.rows[block]
         return total
 
 

@@ -42,7 +42,7 @@ class Solver:
             return ""
         unbounded = self.needs_bound and not np.isfinite(loss.bound)
         missing = "a loss whose curvature is bounded" if unbounded else "a penalty without corners (l1 = 0)"
-        able = [other for other, one in SOLVERS.items() if one.takes(loss, corners)]
+        able = [other for other, solver in SOLVERS.items() if solver.takes(loss, corners)]
         return f"the solver {name} needs {missing}; {' or '.join(able)} would do"
 
     def takes(self, loss: type[Loss], corners: bool) -> bool:
@@ -59,8 +59,8 @@ def _fitting(objective: LinearObjective, start: Array, tolerance: float, max_ite
     first = lbfgs(objective, start, tolerance, min(SOON, max_iterations))
     if first.converged or max_iterations <= SOON:
         return first
-    found = (newton if affordable else lbfgs)(objective, first.at.w, tolerance, max_iterations - SOON)
-    return replace(found, iterations=first.iterations + found.iterations)
+    minimum = (newton if affordable else lbfgs)(objective, first.at.w, tolerance, max_iterations - SOON)
+    return replace(minimum, iterations=first.iterations + minimum.iterations)
 
 
 OTHERS = "another solver, or a larger max_iterations or l2, would help"

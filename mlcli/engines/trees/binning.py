@@ -68,11 +68,11 @@ def binned(
     last = rough, known[rough] - 1  # others lie between and beyond those of the sample
     edges[0, rough, 1:], edges[1][last] = edges[1, rough, :-1], np.inf
     kind = next(kind for kind in kinds if known.max(initial=0) <= np.iinfo(kind).max)
-    found = _assigned(columns, edges[1], known, ordered, kind)
+    result = _assigned(columns, edges[1], known, ordered, kind)
     if rough.any():
         edges[0, rough, 0] = np.fmin.reduce(columns, axis=1)[rough]
         edges[1][last] = np.fmax.reduce(columns, axis=1)[rough]
-    return Binned(found, known, ordered, *edges[:, :, : known[ordered].max(initial=0) + 1].copy())
+    return Binned(result, known, ordered, *edges[:, :, : known[ordered].max(initial=0) + 1].copy())
 
 
 def every_value_binned(table: Table, cells: Cells) -> Binned:

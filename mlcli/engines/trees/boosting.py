@@ -142,7 +142,7 @@ class GradientGrower:
 
     def trees(self, each: Sequence[BoostedTree]) -> Trees:
         """All these as one."""
-        trees = self.grower.trees([one.grown for one in each], self._weights[1])
+        trees = self.grower.trees([tree.grown for tree in each], self._weights[1])
         return replace(trees.sent_with_most(), impurity=np.empty(0))
 
     def _packed(self, gradient: Array, hessian: Array) -> PackedTargets:

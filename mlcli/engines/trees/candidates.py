@@ -39,16 +39,16 @@ class Cut:
 
 def candidates(named: NamedTree, grower: Grower, targets: PackedTargets, reached: Rows) -> tuple[Candidate, ...]:
     """Those of a tree whose rows reached some nodes; at each node those that gain most first."""
-    tree, found = named.tree, list[Candidate]()
-    for node, path in sorted(named.paths(), key=lambda one: len(one[1])):
+    tree, results = named.tree, list[Candidate]()
+    for node, path in sorted(named.paths(), key=lambda path: len(path[1])):
         if len(path) > DEPTH:
             break
         rows = _rows_of(tree, node, reached)
-        for cut in sorted(cuts(grower, targets, rows), key=lambda one: -one.gain):
+        for cut in sorted(cuts(grower, targets, rows), key=lambda cut: -cut.gain):
             taken = tree.feature[node] == cut.column and (np.isnan(cut.at) or tree.threshold[node] == cut.at)
             here = " AND ".join(path) or "all rows", cut.impurity
-            found.append((*here, _split(named, cut), "taken" if taken else "", cut.gain, cut.information))
-    return tuple(found)
+            results.append((*here, _split(named, cut), "taken" if taken else "", cut.gain, cut.information))
+    return tuple(results)
 
 
 def _rows_of(tree: Trees, node: int, reached: Rows) -> Rows:
@@ -59,13 +59,13 @@ def _rows_of(tree: Trees, node: int, reached: Rows) -> Rows:
     return np.flatnonzero(at == node)
 
 
-def candidate_table(found: tuple[Candidate, ...], measure: str) -> findings.Table:
+def candidate_table(results: tuple[Candidate, ...], measure: str) -> findings.Table:
     """All of them; only bits are divided by bits."""
     header: tuple[str, ...] = ("node", measure, "split", "", f"decrease of {measure}")
-    rows: tuple[tuple[findings.Entry, ...], ...] = tuple(one[:5] for one in found)
+    rows: tuple[tuple[findings.Entry, ...], ...] = tuple(one[:5] for one in results)
     if measure == "entropy":
         header = (*header, "split information", "gain ratio")
-        rows = tuple((*one, float(quotient(*np.array([one[4:]]).T)[0])) for one in found)
+        rows = tuple((*one, float(quotient(*np.array([one[4:]]).T)[0])) for one in results)
     note = f"of impure nodes down to depth {DEPTH}"
     return findings.Table("Gain of every candidate split", header, rows, note=note)
 
@@ -100,9 +100,9 @@ def _stump(grower: Grower, targets: PackedTargets, rows: Rows, column: int) -> I
 
 def _split(named: NamedTree, cut: Cut) -> str:
     """A split in words."""
-    one = named.columns[cut.column]
+    name = named.columns[cut.column]
     if np.isnan(cut.at):
-        return f"{one.name}: each level"
-    if is_ordered(one):
-        return f"{one.name} is known" if np.isinf(cut.at) else f"{one.name} ≤ {bound(cut.at, one)}"
-    return f"{one.name} = {[*one.levels, 'missing'][int(cut.at)]}"
+        return f"{name.name}: each level"
+    if is_ordered(name):
+        return f"{name.name} is known" if np.isinf(cut.at) else f"{name.name} ≤ {bound(cut.at, name)}"
+    return f"{name.name} = {[*name.levels, 'missing'][int(cut.at)]}"

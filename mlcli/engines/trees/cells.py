@@ -80,8 +80,8 @@ def own_value(table: Table, weights: Array) -> Array:
 
 def most_frequent(table: Table, weights: Array) -> Array:
     """The most frequent value of each column; of several, the first level or the middle number."""
-    found = [_most_frequent(cells, column, weights) for column, cells in table.parts()]
-    return np.array(found, dtype=float)
+    results = [_most_frequent(cells, column, weights) for column, cells in table.parts()]
+    return np.array(results, dtype=float)
 
 
 def _most_frequent(cells: np.ndarray[Any, Any], column: Column, weights: Array) -> float:

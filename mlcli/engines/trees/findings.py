@@ -90,7 +90,9 @@ def _all_of(conditions: Sequence[str]) -> str:
     """Conditions joined by AND, those with an OR of their own in brackets."""
     if len(conditions) == 1:
         return conditions[0]
-    return " AND ".join(f"({one})" if one.endswith(OR_MISSING) else one for one in conditions)
+    return " AND ".join(
+        f"({condition})" if condition.endswith(OR_MISSING) else condition for condition in conditions
+    )
 
 
 def bound(threshold: float, column: Column) -> str:
@@ -154,7 +156,9 @@ def importance_table(
     """What the columns that are asked for have gained, and more about them; those that gain most first."""
     shown = [j for j in np.argsort(-gained, kind="stable") if asked[j]]
     figures = [gained.tolist(), *(figure.tolist() for figure in more.values())]
-    rows = tuple((columns[j].name, *(None if math.isnan(one[j]) else one[j] for one in figures)) for j in shown)
+    rows = tuple(
+        (columns[j].name, *(None if math.isnan(figure[j]) else figure[j] for figure in figures)) for j in shown
+    )
     unused = [column.name for column, own in zip(columns, asked, strict=True) if not own]
     others = f" and {len(unused) - MOST_NAMES} more" if len(unused) > MOST_NAMES else ""
     note = f"not split on: {', '.join(unused[:MOST_NAMES])}{others}" if unused else note

@@ -75,12 +75,12 @@ class Grower:
 
     def thresholds(self, nodes: Any) -> Array:
         """Where nodes, or arrays of their fields, cut ordered columns, by these bins."""
-        found = np.full(len(nodes["feature"]), np.nan)
+        result = np.full(len(nodes["feature"]), np.nan)
         inner = np.flatnonzero(nodes["feature"] != LEAF)
         ordered = inner[self.binned.ordered[nodes["feature"][inner]]]
         asked = (nodes[name][ordered] for name in ("feature", "low", "high", "cut"))
-        found[ordered] = between(self.binned, *asked)
-        return found
+        result[ordered] = between(self.binned, *asked)
+        return result
 
     def trees(self, each: Sequence[Grown], scale: Scale, thresholds: Sequence[Array] | None = None) -> Trees:
         """Trees as the loops left them, all of targets of this scale; ``thresholds`` of those of other bins."""
@@ -133,12 +133,12 @@ class Grower:
         return np.cumsum(lengths) - lengths, np.repeat(left + 1, lengths) - np.concatenate([none, *sides])
 
 
-def refuse_beyond_memory(one: Grown, trees: int) -> None:
+def refuse_beyond_memory(grown: Grown, trees: int) -> None:
     """Refuse so many trees like one where memory would not hold them."""
-    of_one, there = TIMES_HELD * sum(array.nbytes for array in one), memory()
-    needed, leaves = trees * of_one, there * len(one.nodes) // (4 * trees * of_one)  # in half of it
+    of_one, there = TIMES_HELD * sum(array.nbytes for array in grown), memory()
+    needed, leaves = trees * of_one, there * len(grown.nodes) // (4 * trees * of_one)  # in half of it
     hint = f"max_leaves {max(2, leaves):,} would do; a larger min_leaf and fewer trees take less, too"
-    refuse_size(f"{trees} trees of {len(one.nodes):,} nodes need about {{}} of memory", needed, hint)
+    refuse_size(f"{trees} trees of {len(grown.nodes):,} nodes need about {{}} of memory", needed, hint)
 
 
 def limits_in_units(limits: Limits, unit: float) -> Limits:

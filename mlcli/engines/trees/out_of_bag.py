@@ -53,7 +53,7 @@ class OutOfBagTrees:
 
         NaN while none was out of any.
         """
-        outputs, count, found = self.trees.value.shape[1], len(self.trees), []
+        outputs, count, results = self.trees.value.shape[1], len(self.trees), []
         answers, voters = np.zeros((len(self.cells), outputs)), np.zeros(len(self.cells))
         shown = {step * 10**power for power in range(9) for step in (1, 2, 5)} | {count}
         for tree, (rows, reached) in enumerate(leaves, 1):
@@ -63,7 +63,7 @@ class OutOfBagTrees:
                 asked = np.flatnonzero(voters)
                 data = self.data.take(asked)
                 losses = data.task.losses(self.model, data, answers[asked] / voters[asked, None])
-                found.append((tree, data.weights @ losses / data.weights.sum() if len(asked) else np.nan))
-        curve = np.array(found)
+                results.append((tree, data.weights @ losses / data.weights.sum() if len(asked) else np.nan))
+        curve = np.array(results)
         curve[:, 1] = curve[:, 1] if outputs > 1 else np.sqrt(curve[:, 1])
         return curve

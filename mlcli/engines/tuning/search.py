@@ -129,8 +129,8 @@ def best_of(trials: Sequence[InnerScore], metric: Metric) -> InnerScore:
     best = min(whole, key=lambda trial: (bool(trial.why), trial.badness(metric), trial.infinite))
     if best.why:
         why = next((trial.why for trial in trials if trial.why), f"{metric.name} is no number")
-        one = best.candidate.name or text_of(best.candidate.values) or "the model as it is"
-        raise FitError(f"none of {len(trials)} candidates could be judged", hint=f"such as {one}: {why}")
+        name = best.candidate.name or text_of(best.candidate.values) or "the model as it is"
+        raise FitError(f"none of {len(trials)} candidates could be judged", hint=f"such as {name}: {why}")
     if not math.isfinite(best.score):
         return best
     reach = SAME * max(1.0, abs(best.score))
@@ -141,10 +141,12 @@ def simplest_within_error(trials: Sequence[InnerScore], metric: Metric, space: S
     """The simplest of those that are less than a standard error of the best from it (Breiman et al. 1984)."""
     best = best_of(trials, metric)
     reach = best.error if math.isfinite(best.error) else 0.0
-    near = [one for one in trials if one.effort == 1 and one.badness(metric) <= best.badness(metric) + reach]
+    near = [
+        trial for trial in trials if trial.effort == 1 and trial.badness(metric) <= best.badness(metric) + reach
+    ]
     if not math.isfinite(best.score):
         return best
-    return min(near, key=lambda one: (space.simplicity(one.candidate.values), one.badness(metric)))
+    return min(near, key=lambda score: (space.simplicity(score.candidate.values), score.badness(metric)))
 
 
 RULES: dict[str, Callable[[Sequence[InnerScore], Metric, SearchSpace], InnerScore]] = {

@@ -74,7 +74,9 @@ class Dimension:
     def _ends(self) -> tuple[float, float] | None:
         if isinstance(self.search, Range):
             return self.search.low, self.search.high
-        if isinstance(self.search, Among) and all(isinstance(one, int | float) for one in self.search.options):
+        if isinstance(self.search, Among) and all(
+            isinstance(option, int | float) for option in self.search.options
+        ):
             return min(self.search.options), max(self.search.options)
         return None
 
@@ -102,69 +104,84 @@ class SearchSpace:
     @property
     def endless(self) -> bool:
         """Whether some dimension is a range that no grid divides."""
-        return any(isinstance(one.search, Range) and one.search.points is None for one in self.dimensions)
+        return any(
+            isinstance(dimension.search, Range) and dimension.search.points is None
+            for dimension in self.dimensions
+        )
 
     def grid(self, budget: int | None, free: str = "") -> list[Values]:
         """Every combination; ranges have as many points as the budget allows, to which ``free`` does not count."""
         points = self._points(budget, free)
-        every = [one.values(points[one.path]) for one in self.dimensions]
+        every = [dimension.values(points[dimension.path]) for dimension in self.dimensions]
         return [dict(zip(self.paths, chosen, strict=True)) for chosen in product(*every)]
 
     def _points(self, budget: int | None, free: str) -> dict[str, int]:
-        open_ = [one for one in self.dimensions if isinstance(one.search, Range) and one.search.points is None]
-        paid = [one for one in open_ if one.path != free]
-        listed = math.prod(len(one.values(1)) for one in self.dimensions if one not in open_ and one.path != free)
+        open_ = [
+            dimension
+            for dimension in self.dimensions
+            if isinstance(dimension.search, Range) and dimension.search.points is None
+        ]
+        paid = [dimension for dimension in open_ if dimension.path != free]
+        listed = math.prod(
+            len(dimension.values(1))
+            for dimension in self.dimensions
+            if dimension not in open_ and dimension.path != free
+        )
         each = MOST_POINTS
         if paid and budget is not None:
             each = int((budget / max(listed, 1)) ** (1 / len(paid)) + 1e-9)
         each = min(max(each, FEWEST_POINTS), MOST_POINTS)
-        return {one.path: each if one in paid else MOST_POINTS for one in self.dimensions}
+        return {dimension.path: each if dimension in paid else MOST_POINTS for dimension in self.dimensions}
 
     @property
     def paths(self) -> tuple[str, ...]:
         """Where values go."""
-        return tuple(one.path for one in self.dimensions)
+        return tuple(dimension.path for dimension in self.dimensions)
 
     def drawn(self, count: int, rng: np.random.Generator) -> list[Values]:
         """Random candidates, no two alike; fewer where there are not so many."""
-        found: dict[str, Values] = {}
+        results: dict[str, Values] = {}
         for _ in range(20 * count):
-            if len(found) == count:
+            if len(results) == count:
                 break
-            values = {one.path: one.drawn(rng) for one in self.dimensions}
-            found.setdefault(repr(values), values)
-        return list(found.values())
+            values = {dimension.path: dimension.drawn(rng) for dimension in self.dimensions}
+            results.setdefault(repr(values), values)
+        return list(results.values())
 
     def simplicity(self, values: Values) -> tuple[float, ...]:
         """What sorts candidates from the simplest to the least simple."""
-        return tuple(one.simplicity(values[one.path]) for one in self.dimensions)
+        return tuple(dimension.simplicity(values[dimension.path]) for dimension in self.dimensions)
 
     def settled(self, model: Model, data: Any) -> SearchSpace:
         """The space with what prepared rows tell."""
-        return SearchSpace(tuple(_settled(one, model, data) for one in self.dimensions))
+        return SearchSpace(tuple(_settled(dimension, model, data) for dimension in self.dimensions))
 
 
 def space_of(model: Model, written: Mapping[str, Any] | None) -> SearchSpace:
     """The space of a configured model as it is written, or what its parameters declare; every problem at once."""
     if written is None:
         return SearchSpace(tuple(_declared(model.final)))
-    found: list[Problem] = []
-    dimensions = [_dimension(model, path, value, found) for path, value in written.items()]
+    problems: list[Problem] = []
+    dimensions = [_dimension(model, path, value, problems) for path, value in written.items()]
     if not written:
-        found.append(Problem("the space is empty", hint=f"name a parameter with values, {EXAMPLE}"))
-    found += _without_effect(model.final, [one for one in dimensions if one is not None])
-    if found:
-        raise UsageError(*found)
-    return SearchSpace(tuple(one for one in dimensions if one is not None))
+        problems.append(Problem("the space is empty", hint=f"name a parameter with values, {EXAMPLE}"))
+    problems += _without_effect(model.final, [dimension for dimension in dimensions if dimension is not None])
+    if problems:
+        raise UsageError(*problems)
+    return SearchSpace(tuple(dimension for dimension in dimensions if dimension is not None))
 
 
 def _without_effect(model: Model, dimensions: Sequence[Dimension]) -> Iterator[Problem]:
     """Parameters that change nothing, whatever the candidate."""
-    varied = {one.path for one in dimensions}
-    for one in dimensions:
-        conditions = one.parameter.matters_when or {}
-        if "." not in one.path and not conditions.keys() & varied and not has_effect(model, one.parameter):
-            yield Problem(f"'{one.path}' has no effect here: it matters {condition_text(conditions)}")
+    varied = {dimension.path for dimension in dimensions}
+    for dimension in dimensions:
+        conditions = dimension.parameter.matters_when or {}
+        if (
+            "." not in dimension.path
+            and not conditions.keys() & varied
+            and not has_effect(model, dimension.parameter)
+        ):
+            yield Problem(f"'{dimension.path}' has no effect here: it matters {condition_text(conditions)}")
 
 
 def _declared(model: Model, start: str = "") -> Iterator[Dimension]:
@@ -177,16 +194,16 @@ def _declared(model: Model, start: str = "") -> Iterator[Dimension]:
             yield from _declared(nested.final, f"{start}{parameter.name}.")
 
 
-def _dimension(model: Model, path: str, value: Any, found: list[Problem]) -> Dimension | None:
+def _dimension(model: Model, path: str, value: Any, problems: list[Problem]) -> Dimension | None:
     try:
         parameter = parameter_at(model, path)
         search = _search(path, value, parameter)
     except UsageError as error:
-        found += error.problems
+        problems += error.problems
         return None
     tried = search.options if isinstance(search, Among) else _ends(search)
-    wrong = [one for given in tried for one in parameter.problems(path, given, {}, nowhere)]
-    found += [replace(one, what=one.what.removeprefix(f"{path}: ")) for one in wrong]
+    wrong = [problem for given in tried for problem in parameter.problems(path, given, {}, nowhere)]
+    problems += [replace(problem, what=problem.what.removeprefix(f"{path}: ")) for problem in wrong]
     return Dimension(path, search, parameter)
 
 
@@ -234,17 +251,17 @@ def _range(path: str, value: Mapping[str, Any], parameter: Parameter) -> Range:
     return Range(low, high, log=scale == "log", simpler=simpler, points=points)
 
 
-def _settled(one: Dimension, model: Model, data: Any) -> Dimension:
-    if not isinstance(one.search, ByRows):
-        return one
+def _settled(dimension: Dimension, model: Model, data: Any) -> Dimension:
+    if not isinstance(dimension.search, ByRows):
+        return dimension
     final = model.final
     found = None
-    if isinstance(final, SearchRanges) and "." not in one.path:
-        found = final.search_range(one.path, data)
+    if isinstance(final, SearchRanges) and "." not in dimension.path:
+        found = final.search_range(dimension.path, data)
     if found is None:
-        what = f"which values of '{one.path}' are worth trying does not follow from the rows"
+        what = f"which values of '{dimension.path}' are worth trying does not follow from the rows"
         raise FitError(what, hint=f"say what to try, {EXAMPLE}")
-    return replace(one, search=replace(found, simpler=one.search.simpler))
+    return replace(dimension, search=replace(found, simpler=dimension.search.simpler))
 
 
 def _beyond(value: float, sign: int, whole: bool) -> float:
@@ -263,7 +280,7 @@ def value_text(value: Any) -> str:
         return str(value.get("use", dict(value)))
     if isinstance(value, list | tuple):
         return ",".join(
-            f"[{value_text(one)}]" if isinstance(one, list | tuple) else value_text(one) for one in value
+            f"[{value_text(name)}]" if isinstance(name, list | tuple) else value_text(name) for name in value
         )
     if value is None or isinstance(value, bool):
         return {None: "none", True: "true", False: "false"}[value]
@@ -273,13 +290,13 @@ def value_text(value: Any) -> str:
 def parameter_at(model: Model, path: str) -> Parameter:
     """The parameter at a path into a configured model; a path that leads nowhere is refused."""
     configuration = Configuration(MODELS, described_as(model))
-    found = configuration.parameter(path)
-    if found is None:
+    result = configuration.parameter(path)
+    if result is None:
         steps = [f"{step.use}." for step in configuration.steps or ()]
         names = [*by_name(configuration.cls), *steps]
         hint = did_you_mean(path.partition(".")[0], names, f"parameters of {configuration.use}")
         raise UsageError(f"the path '{path}' leads nowhere in {configuration.use}", hint=hint)
-    return found
+    return result
 
 
 def with_values(model: Model, values: Mapping[str, Any]) -> Model:

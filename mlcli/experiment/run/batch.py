@@ -138,7 +138,11 @@ def _pool_is_ready(pool: WorkerPool, state: BatchState, tried: Set[str], elapsed
 def _may_call(pool: WorkerPool, state: BatchState, tried: Set[str], early: bool) -> bool:
     """Forks have loaded and compiled what this process has: better what every method needs."""
     own = (progress for progress in state.all_progress if progress.ordinary and not progress.foreign)
-    return not (early and pool.forks and any(one.cell.model.use not in tried for one in own if not one.status))
+    return not (
+        early
+        and pool.forks
+        and any(progress.cell.model.use not in tried for progress in own if not progress.status)
+    )
 
 
 def _run_on_cluster(state: BatchState, backend: str, address: str | None, workers: int, until: float) -> None:

@@ -79,7 +79,7 @@ class BatchState:
     def shared_objects(self) -> list[object]:
         """The tables, splits and learners of which all blocks are made."""
         ready = [progress.ready for progress in self.all_progress if progress.ready is not None]
-        return [thing for one in ready for thing in (one.rows, one.splits, one.learner)]
+        return [thing for cell in ready for thing in (cell.rows, cell.splits, cell.learner)]
 
     def waiting(self, cells: Sequence[CellProgress] | None = None) -> Iterator[tuple[CellProgress, int, Block]]:
         """The missing blocks of ordinary cells (None: of all), each made when it is asked for if still of use."""

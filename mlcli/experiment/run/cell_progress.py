@@ -137,7 +137,10 @@ def seconds_per_split(all_progress: Sequence[CellProgress]) -> Mapping[CellProgr
         counts[method] += len(progress.completed)
         rates[method] = min(rates[method], progress.quickest / progress.size)
     known = [progress for progress in all_progress if counts[progress.cell.model.use] >= MIN_SPLITS]
-    guesses = (one.quickest if one.completed else rates[one.cell.model.use] * one.size for one in known)
+    guesses = (
+        progress.quickest if progress.completed else rates[progress.cell.model.use] * progress.size
+        for progress in known
+    )
     return {**dict.fromkeys(all_progress, inf), **dict(zip(known, guesses, strict=True))}
 
 

@@ -75,15 +75,15 @@ def _outcome_of(block: Block) -> BlockOutcome:
         answered = (closed_form_results(block) or ()) if block.closed_form else [None] * len(block.splits)
         if isinstance(answered, RoundResult):
             return BlockOutcome(answered)
-        for place, result in enumerate(answered):
+        for index, result in enumerate(answered):
             try:
                 with block.learner.asking():
-                    results.append(result or _evaluated(block, block.first + place, block.splits[place]))
+                    results.append(result or _evaluated(block, block.first + index, block.splits[index]))
             except KeyboardInterrupt:
                 raise
             except BaseException as problem:  # whatever a method of somebody else's may end with
-                why = f"{block.splits[place].label}: {message_of(problem)}"
-                return BlockOutcome(tuple(results), Failure(block.first + place, why, trace_of(problem)))
+                why = f"{block.splits[index].label}: {message_of(problem)}"
+                return BlockOutcome(tuple(results), Failure(block.first + index, why, trace_of(problem)))
     return BlockOutcome(tuple(results))
 
 
@@ -131,10 +131,10 @@ def message_of(problem: BaseException, whose: str = "the method") -> str:
     if isinstance(problem, OSError) and problem.errno == ENOSPC:
         return _storable(f"the disk is full: {problem.filename or 'a file of the method'}")
     try:
-        said = str(problem)
+        message = str(problem)
     except Exception:
-        said = "without words"
-    return _storable(f"a bug in {whose}, please report it: {type(problem).__name__}: {said}")
+        message = "without words"
+    return _storable(f"a bug in {whose}, please report it: {type(problem).__name__}: {message}")
 
 
 def trace_of(problem: BaseException) -> str:
@@ -175,7 +175,7 @@ def _evaluated(block: Block, index: int, split: Split) -> SplitResult:
             with captured_warnings():  # what is warned of about rows that were learned from concerns nobody
                 answers[TRAINING] = predict_rows(pipeline, train_rows)
                 of_training = _answers_by_stage(pipeline, asked, train_rows, answers[TRAINING])
-        explanation = tuple(shortened(one, KEPT_LINES) for one in pipeline.explain())
+        explanation = tuple(shortened(finding, KEPT_LINES) for finding in pipeline.explain())
     return SplitResult(
         index=index,
         label=split.label,
@@ -210,15 +210,15 @@ def _answers_by_stage(
     return [(Coordinate(model.stage_name, stage), of_stage) for stage, of_stage in staged]
 
 
-def stages_among(wanted: Stages, count: int) -> list[int]:
+def stages_among(stages: Stages, count: int) -> list[int]:
     """The stages before the last of so many that are to be answered at."""
-    if wanted is True:
+    if stages is True:
         powers = 10 ** np.arange(len(str(count)))
         numbers = np.outer(powers, MANTISSAS).ravel().tolist()
-    elif isinstance(wanted, int):
-        numbers = np.linspace(1, count, wanted).round().astype(int).tolist()
+    elif isinstance(stages, int):
+        numbers = np.linspace(1, count, stages).round().astype(int).tolist()
     else:
-        numbers = list(wanted)
+        numbers = list(stages)
     return sorted({stage for stage in numbers if stage < count})
 
 

@@ -214,7 +214,7 @@ def hardware() -> dict[str, str]:
     from threadpoolctl import ThreadpoolController
 
     libraries = (one for one in ThreadpoolController().info() if one["user_api"] == "blas")
-    kernels = {f"{one['internal_api']} {one.get('architecture') or ''}".strip() for one in libraries}
+    kernels = {f"{library['internal_api']} {library.get('architecture') or ''}".strip() for library in libraries}
     return dict(zip(HARDWARE, (_model_of_cpu(), ", ".join(sorted(kernels)) or "none"), strict=True))
 
 
@@ -274,5 +274,5 @@ def _distance(before: SplitResult, after: SplitResult) -> float:
     """The largest difference of a number in both; NaN where they hold no numbers that can be compared."""
     one, other = _arrays_of(before), _arrays_of(after)
     floats = ((one[key], other[key]) for key in one.keys() & other.keys() if other[key].dtype.kind == "f")
-    found = (float(np.nanmax(np.abs(a - b), initial=0.0)) for a, b in floats if a.shape == b.shape)
-    return max(found, default=math.nan)
+    generator = (float(np.nanmax(np.abs(a - b), initial=0.0)) for a, b in floats if a.shape == b.shape)
+    return max(generator, default=math.nan)

@@ -30,9 +30,9 @@ class Shard:
         They are dealt in the order of a hash: in that of the plan, all cells of a slow model might fall to one
         shard. It follows from the cells alone, so that all machines deal alike.
         """
-        able = [place for place, cell in enumerate(cells) if not cell.skipped]
-        idle = [place for place, cell in enumerate(cells) if cell.skipped]
-        shuffled = sorted(able, key=lambda place: digest(facts_of_cell(cells[place])))
+        able = [index for index, cell in enumerate(cells) if not cell.skipped]
+        idle = [index for index, cell in enumerate(cells) if cell.skipped]
+        shuffled = sorted(able, key=lambda index: digest(facts_of_cell(cells[index])))
         return sorted([*shuffled[self.part - 1 :: self.of], *(idle if self.part == 1 else ())])
 
 

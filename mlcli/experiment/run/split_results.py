@@ -68,9 +68,9 @@ class RoundResult(Sequence[SplitResult]):
         return len(self.labels)
 
     def __iter__(self) -> Iterator[SplitResult]:
-        places = (slice(*ends) for ends in pairwise(self._ends.tolist()))
-        for place, answers in enumerate(self.answers.parted(places)):
-            yield self._result(place, answers)
+        generator = (slice(*ends) for ends in pairwise(self._ends.tolist()))
+        for index, answers in enumerate(self.answers.parted(generator)):
+            yield self._result(index, answers)
 
     @overload
     def __getitem__(self, index: int) -> SplitResult: ...
@@ -82,11 +82,11 @@ class RoundResult(Sequence[SplitResult]):
         place = range(len(self))[index]
         return self._result(place, self.answers.take(slice(*self._ends[place : place + 2])))
 
-    def _result(self, place: int, answers: Answers) -> SplitResult:
+    def _result(self, index: int, answers: Answers) -> SplitResult:
         return SplitResult(
-            index=self.first + place,
-            label=self.labels[place],
-            train_rows=self.train_rows[place],
+            index=self.first + index,
+            label=self.labels[index],
+            train_rows=self.train_rows[index],
             answers={JUDGED: answers},
             fit_seconds=self.seconds,
             predict_seconds=0.0,
@@ -112,7 +112,9 @@ def folds_of(first: int, sizes: Sequence[int] | Rows) -> Codes:
 
 def each(results: Sequence[SplitResult], name: str) -> Sequence[Any]:
     """One field of every split (but for the answers), of those that were answered together without making them."""
-    return results.column(name) if isinstance(results, RoundResult) else [getattr(one, name) for one in results]
+    return (
+        results.column(name) if isinstance(results, RoundResult) else [getattr(result, name) for result in results]
+    )
 
 
 class CompletedSplits:

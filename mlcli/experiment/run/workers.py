@@ -299,7 +299,7 @@ def _allowed_children() -> Iterator[None]:
 def _exit_reason(code: int | None) -> str:
     if code is None or code >= 0:
         return f"its process left with exit code {code}"
-    names = {one.value: one.name for one in signal.Signals}
+    names = {signals.value: signals.name for signals in signal.Signals}
     perhaps = ", perhaps for want of memory" if -code == signal.SIGKILL else ""
     return f"its process was ended by signal {-code} ({names.get(-code, 'of no name')}{perhaps})"
 

@@ -33,7 +33,9 @@ LENGTH_BYTES = 8
 MOST_ABOUT = 100_000_000
 """The most bytes that a safetensors file may have before its arrays."""
 NUMPY_TYPES = ("u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f2", "f4", "f8")
-TYPES = {"BOOL": "?"} | {f"{one[0].upper()}{8 * int(one[1])}": f"<{one}" for one in NUMPY_TYPES}
+TYPES = {"BOOL": "?"} | {
+    f"{numpy_type[0].upper()}{8 * int(numpy_type[1])}": f"<{numpy_type}" for numpy_type in NUMPY_TYPES
+}
 """The names of safetensors for the types of NumPy."""
 FOREIGN = {
     b"\x80": "it is a pickle, which could run any code",

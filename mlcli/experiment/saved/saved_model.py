@@ -141,7 +141,7 @@ class SavedModel:
     def optional(self) -> frozenset[str]:
         """The columns that new rows may lack."""
         if kind_named(self.kind).absent_means_no:
-            return frozenset(one.name for one in self.features)
+            return frozenset(feature.name for feature in self.features)
         return self.hidden
 
     @property
@@ -149,7 +149,7 @@ class SavedModel:
         """The sensitive and context columns that the first step leaves out: whatever stands there."""
         first = next(iter(self.pipeline.steps), None)
         dropped = first.columns or () if isinstance(first, Drop) else ()
-        few_see = {one.name for one in self.features if one.sensitive or one.context}
+        few_see = {feature.name for feature in self.features if feature.sensitive or feature.context}
         return frozenset(few_see.intersection(dropped))
 
     @property
@@ -183,7 +183,9 @@ class SavedModel:
     def _reads_letters(self) -> bool:
         """Whether the model looks at letters of levels, and no step before it changes these."""
         final = self.pipeline.final
-        before, seen = ([one for one in columns if one.coded] for columns in (self.features, final.columns_))
+        before, seen = (
+            [column for column in columns if column.coded] for columns in (self.features, final.columns_)
+        )
         return final.accepts.letters and before == seen
 
     def _aligned(self, dataset: Dataset, columns: Sequence[Column]) -> AlignedRows:
@@ -308,8 +310,8 @@ def _of_cells(column: Column, cells: NDArray[Any]) -> Fingerprints:
         one_nan_one_zero = np.where(np.isnan(cells), np.nan, cells + 0.0)
         return _mixed(_rounded(one_nan_one_zero))
     of_level = [_of_text(level) for level in (*column.levels, "\0 missing")]
-    found: Fingerprints = np.array(of_level, np.uint64)[cells]
-    return found
+    result: Fingerprints = np.array(of_level, np.uint64)[cells]
+    return result
 
 
 def _rounded(numbers: Array) -> Fingerprints:

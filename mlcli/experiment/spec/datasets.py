@@ -115,9 +115,9 @@ def planned_datasets(
     """
     datasets: list[PlannedDataset] = []
     seen: set[DataSpec] = set()
-    for place, spec in enumerate(data):
+    for index, spec in enumerate(data):
         if len(faults.errors) > MOST_FOUND:
-            faults.errors.append(UsageError(f"{len(data) - place:,} more were not looked at", where=spec.where))
+            faults.errors.append(UsageError(f"{len(data) - index:,} more were not looked at", where=spec.where))
             break
         with faults.collected(spec.where):
             if spec in seen:
@@ -138,8 +138,10 @@ def planned_dataset(spec: DataSpec, dataset: Dataset, kind: Kind | None = None) 
     try:
         all_rows = kind.rows.from_table(dataset.table, dataset.schema)
     except DataError as error:
-        places = (", ".join(filter(None, (dataset.name, one.where))) for one in error.problems)
-        placed = (replace(one, where=place) for one, place in zip(error.problems, places, strict=True))
+        generator = (", ".join(filter(None, (dataset.name, problem.where))) for problem in error.problems)
+        placed = (
+            replace(problem, where=location) for problem, location in zip(error.problems, generator, strict=True)
+        )
         raise DataError(*placed) from None
     whole = all_rows.stay_whole or not all_rows.weights.any()
     rows = all_rows if whole else all_rows.counted()
@@ -207,7 +209,7 @@ def legal_protocols(kind: Kind) -> tuple[str, ...]:
 def _with_protocols_that_take(spec: ProtocolSpec, kind: Kind, error: UsageError) -> UsageError:
     """The error, or if no protocol was named, one that names the protocols that have such parameters."""
     every = {name: by_name(PROTOCOLS.load(name)).keys() for name in legal_protocols(kind)}
-    if spec.use or not all(any(one in known for known in every.values()) for one in spec.params):
+    if spec.use or not all(any(param in known for known in every.values()) for param in spec.params):
         return error
     default, asked = kind.protocols[0], " and ".join(spec.params)
     able = [name for name, known in every.items() if spec.params.keys() <= known]
@@ -217,7 +219,7 @@ def _with_protocols_that_take(spec: ProtocolSpec, kind: Kind, error: UsageError)
         hint = f"leave one out, and name the protocol that has the other; {default} otherwise"
         return UsageError(f"no protocol of {kind.name} has {asked} together", hint=hint)
     what = f"{default}, the protocol of {kind.name} where none is named, has no parameter '{asked}'"
-    hint = f"name one that has it, such as {' or '.join(f'--protocol {one}' for one in able[:2])}"
+    hint = f"name one that has it, such as {' or '.join(f'--protocol {name}' for name in able[:2])}"
     return UsageError(what, hint=hint)
 
 
@@ -241,9 +243,9 @@ def _loaded(
 
 def _reading_rules(saved: Sequence[SavedModel]) -> Sidecar:
     """How the training files of models were read; the first model takes precedence."""
-    rules = [one.reading_rules for one in saved]
-    tasks = rules[0].tasks if len({one.kind for one in saved}) == 1 else ()
-    columns = {name: one for each in reversed(rules) for name, one in each.columns.items()}
+    rules = [model.reading_rules for model in saved]
+    tasks = rules[0].tasks if len({model.kind for model in saved}) == 1 else ()
+    columns = {name: column for each in reversed(rules) for name, column in each.columns.items()}
     return replace(rules[0], tasks=tasks, columns=columns)
 
 
@@ -281,7 +283,7 @@ def check_metrics(experiment: Experiment, datasets: Sequence[PlannedDataset], fa
         if len(refusals) == len(judged):
             all_known = False
             with faults.collected(where):
-                similar = (one for one in refusals if one.problems[0].hint.startswith("did you mean"))
+                similar = (refusal for refusal in refusals if refusal.problems[0].hint.startswith("did you mean"))
                 raise next(similar, refusals[0])
     for planned in datasets if all_known and experiment.metrics else ():
         with faults.collected(planned.spec.where):

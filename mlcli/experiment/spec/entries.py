@@ -85,7 +85,9 @@ def model_of(
     specs = _tuned(parts, specs, problems, tune) if "tune" in parts else specs
     decide = parts.get("decide")
     return (
-        specs if decide is None else [one for spec in specs for one in with_decision_rule(spec, decide, problems)]
+        specs
+        if decide is None
+        else [model_spec for spec in specs for model_spec in with_decision_rule(spec, decide, problems)]
     )
 
 
@@ -219,7 +221,14 @@ def _label(parts: Mapping[str, YamlNode], problems: list[Problem]) -> str:
 
 
 def _steps(asked: Sequence[Configuration] | None) -> tuple[StepSpec, ...] | None:
-    return None if asked is None else tuple(StepSpec(one.use, one.values, where=one.here()) for one in asked)
+    return (
+        None
+        if asked is None
+        else tuple(
+            StepSpec(configuration.use, configuration.values, where=configuration.here())
+            for configuration in asked
+        )
+    )
 
 
 def _combinations(
@@ -272,8 +281,8 @@ def _without_dead_paths(
     if not nowhere:
         return combinations
     kept = (
-        {name: part for name, part in combination.items() if name not in nowhere or leads[name][place]}
-        for place, combination in enumerate(combinations)
+        {name: part for name, part in combination.items() if name not in nowhere or leads[name][index]}
+        for index, combination in enumerate(combinations)
     )
     return list({tuple((name, part.keys) for name, part in one.items()): one for one in kept}.values())
 
@@ -315,7 +324,7 @@ def models_from_text(
         if not changed:
             raise UsageError("--decide: there is no model to decide for", hint="name one with -m")
         rule = YamlNode.typed(decide, "--decide")
-        changed = tuple(one for model in changed for one in with_decision_rule(model, rule, problems))
+        changed = tuple(spec for model in changed for spec in with_decision_rule(model, rule, problems))
     raise_all(UsageError, problems)
     return changed
 
@@ -386,7 +395,7 @@ def _unknown_parameters(values: Mapping[str, str], models: Sequence[ModelSpec]) 
 
 
 def _unknown_parameter(name: str, models: Sequence[ModelSpec]) -> Problem:
-    declared = {one for model in models if not model.saved for one in by_name(model.cls)}
+    declared = {name for model in models if not model.saved for name in by_name(model.cls)}
     ids = ", ".join(dict.fromkeys(model.use for model in models))
     return Problem(f"{ids}: no parameter '{name}'", where="-p", hint=did_you_mean(name, declared, "parameters"))
 

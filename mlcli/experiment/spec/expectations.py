@@ -78,7 +78,7 @@ class NotWorse(Expectation):
 def expectations_of(written: YamlNode, problems: list[Problem]) -> tuple[Expectation, ...]:
     """The expectations of a list; whatever is wrong is added to ``problems``."""
     legal = (_expectation(item, problems) for item in written.items())
-    return tuple(one for one in legal if one is not None)
+    return tuple(expectation for expectation in legal if expectation is not None)
 
 
 def fail_under(texts: Sequence[str]) -> tuple[Bound, ...]:

@@ -103,7 +103,7 @@ def _from_document(document: Document, source: Path | None, to_run: bool) -> tup
         data=_data(parts, problems, base),
         models=tuple(models_of(parts["models"].items(), problems, base, tune)) if "models" in parts else None,
         protocol=first,
-        further_protocols=tuple(one for one in further if one is not None),
+        further_protocols=tuple(spec for spec in further if spec is not None),
         metrics=tuple(metrics),
         metrics_where={name: part.where for name, part in ({"cost": parts.get("cost")} | metrics).items() if part},
         source=source,
@@ -206,7 +206,7 @@ def _protocols(parts: dict[str, YamlNode], problems: list[Problem]) -> list[Prot
         return []
     written = parts["protocol"]
     several = written.items() if isinstance(written.value, list) and written.value else [written]
-    return [protocol_of(one, problems) or FEW_ROWS for one in several]
+    return [protocol_of(node, problems) or FEW_ROWS for node in several]
 
 
 def _metrics(parts: dict[str, YamlNode], problems: list[Problem]) -> dict[str, YamlNode]:

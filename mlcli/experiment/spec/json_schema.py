@@ -86,8 +86,8 @@ def _definitions() -> Schema:
 def _bases_of_nested() -> Iterator[type]:
     """What models inside models have to be."""
     for entry in MODELS.entries():
-        for one in parameters(entry.load()):
-            yield from one.of if isinstance(one, ModelParameter) else ()
+        for parameter in parameters(entry.load()):
+            yield from parameter.of if isinstance(parameter, ModelParameter) else ()
 
 
 def _nested(base: type) -> Schema:
@@ -121,7 +121,7 @@ def _with_use(title: str, keys: Schema) -> Schema:
 
 
 def _model_keys(declared: tuple[Parameter, ...]) -> Schema:
-    grid = {name: {**SEVERAL, "items": one} for name, one in _values(declared).items()}
+    grid = {name: {**SEVERAL, "items": value} for name, value in _values(declared).items()}
     paths = dict.fromkeys([*_paths_into(declared), f"^({'|'.join(STEPS.names())})[.]"], SEVERAL)
     combinations = "lists of values: one cell for each combination"
     return {
@@ -136,10 +136,14 @@ def _model_keys(declared: tuple[Parameter, ...]) -> Schema:
 
 def _decide() -> Schema:
     """What stands in the place of the likeliest class: a rule by name, or with its parameters."""
-    declared = [one for one in parameters(MODELS.load(RULE)) if not isinstance(one, ModelParameter)]
+    declared = [
+        parameter for parameter in parameters(MODELS.load(RULE)) if not isinstance(parameter, ModelParameter)
+    ]
     costs = {**COSTS, "description": "what answers cost: {actual: {predicted: value}}"}
     values = _values(declared) | {"cost": costs}
-    fair = [one for one in parameters(MODELS.load(FAIR_RULE)) if not isinstance(one, ModelParameter)]
+    fair = [
+        parameter for parameter in parameters(MODELS.load(FAIR_RULE)) if not isinstance(parameter, ModelParameter)
+    ]
     names = [*values["by"]["enum"], *CRITERIA]
     by = {"enum": names, "description": values["by"]["description"]}
     of_detectors = by_name(kind_named("anomaly").base)["decide"].schema()
@@ -161,7 +165,7 @@ def _step_keys(declared: tuple[Parameter, ...]) -> Schema:
 
 
 def _paths_into(declared: Iterable[Parameter]) -> list[str]:
-    return [f"^{one.name}[.]" for one in declared if isinstance(one, ModelParameter)]
+    return [f"^{parameter.name}[.]" for parameter in declared if isinstance(parameter, ModelParameter)]
 
 
 def _values(declared: Iterable[Parameter]) -> Schema:
@@ -224,4 +228,4 @@ def _ref(name: str) -> Schema:
 
 
 def _of(keys: Keys) -> Schema:
-    return _mapping({key: one.schema() for key, one in keys.items()})
+    return _mapping({key: value.schema() for key, value in keys.items()})

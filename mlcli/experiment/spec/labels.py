@@ -77,7 +77,7 @@ def as_typed(value: Any) -> str:
     if isinstance(value, list | tuple):
         return ",".join(map(as_typed, value))
     if isinstance(value, Mapping):
-        return f"{{{', '.join(f'{key}: {_typed_inside(one)}' for key, one in value.items())}}}"
+        return f"{{{', '.join(f'{key}: {_typed_inside(name)}' for key, name in value.items())}}}"
     return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
 
 
@@ -100,17 +100,21 @@ def _step_text(step: StepSpec) -> str:
 
 def settings_of(asked: ModelSpec | StepSpec, catalogue: Catalogue) -> str:
     """The parameters of a model or step, and of models inside it, that differ from their defaults."""
-    chosen = (one for one in flat_parameters(asked.use, asked.params) if one.value != _default(one, catalogue))
-    return ", ".join(f"{one.path}={as_typed(one.value)}" for one in chosen)
+    chosen = (
+        flat_parameter
+        for flat_parameter in flat_parameters(asked.use, asked.params)
+        if flat_parameter.value != _default(flat_parameter, catalogue)
+    )
+    return ", ".join(f"{name.path}={as_typed(name.value)}" for name in chosen)
 
 
-def _default(one: FlatParameter, catalogue: Catalogue) -> Any:
+def _default(flat_parameter: FlatParameter, catalogue: Catalogue) -> Any:
     """The default of a parameter, or NO_DEFAULT if its model is not installed, as may be in a stored run."""
-    known = MODELS if "." in one.path else catalogue
-    defaults = settings(known.load(one.owner)()) if one.owner in known else {}
-    if one.name not in defaults:
+    known = MODELS if "." in flat_parameter.path else catalogue
+    defaults = settings(known.load(flat_parameter.owner)()) if flat_parameter.owner in known else {}
+    if flat_parameter.name not in defaults:
         return NO_DEFAULT
-    default = defaults[one.name]
+    default = defaults[flat_parameter.name]
     return ids_in(default) if models_in(default, "") else default
 
 
@@ -130,8 +134,14 @@ def _label(model: ModelSpec, differing: Set[str]) -> str:
 
 def settings_text(model: ModelSpec) -> dict[str, str]:
     """Everything in which two models with the same name may differ, as text."""
-    params = {one.path: as_typed(one.value) for one in flat_parameters(model.use, model.params)}
-    inside = {f"{one.start}steps": steps_text(one.steps) for one in nested_models(model.params)}
+    params = {
+        flat_parameter.path: as_typed(flat_parameter.value)
+        for flat_parameter in flat_parameters(model.use, model.params)
+    }
+    inside = {
+        f"{nested_model.start}steps": steps_text(nested_model.steps)
+        for nested_model in nested_models(model.params)
+    }
     file = {"file": str(model.saved)} if model.saved else {}
     return {**file, **params, **inside, "steps": steps_text(model.steps)}
 

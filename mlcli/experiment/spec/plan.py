@@ -96,7 +96,7 @@ class Plan(Sequence[Cell]):
     @property
     def split_warnings(self) -> list[str]:
         """What protocols warn of, such as classes with fewer rows than folds."""
-        found = (one for one in self.issues if one.issue.code == "splitting")
+        found = (issue for issue in self.issues if issue.issue.code == "splitting")
         return [f"{one.dataset}, {one.protocol}: {one.issue.sentence}" for one in found]
 
 
@@ -133,8 +133,8 @@ def plan_with_faults(experiment: Experiment) -> tuple[Plan, Faults]:
                 if protocol in before:
                     raise UsageError(f"{protocol.use} {TWICE}", hint="leave one of them out")
                 with faults.collected(planned.spec.where):
-                    found = _cells(experiment, planned, protocol, models, faults)
-                    cells += [cell for cell in found if not before or cell.model.saved is None]
+                    iterator = _cells(experiment, planned, protocol, models, faults)
+                    cells += [cell for cell in iterator if not before or cell.model.saved is None]
                 before.append(protocol)
     if not faults.errors:
         _check_gates(experiment, cells, faults)
@@ -146,7 +146,9 @@ def plan_with_faults(experiment: Experiment) -> tuple[Plan, Faults]:
 
 def _has_classes_for_costs(experiment: Experiment, datasets: Sequence[PlannedDataset], faults: Faults) -> bool:
     """Whether costs, if they are given, fit some dataset; a fault is collected if they do not."""
-    others = [f"{one.name} is {one.kind.name}" for one in datasets if one.kind.name != KINDS_OF_COST]
+    others = [
+        f"{dataset.name} is {dataset.kind.name}" for dataset in datasets if dataset.kind.name != KINDS_OF_COST
+    ]
     if experiment.cost is None or len(others) < len(datasets) or not datasets:
         return True
     with faults.collected(experiment.metrics_where.get(cost_name(experiment.cost), "")):
@@ -357,8 +359,8 @@ def _why_skipped(planned: PlannedDataset, model: ModelSpec, protocol: ProtocolSp
 
 def _unfit_steps(planned: PlannedDataset, model: ModelSpec) -> Iterator[str]:
     """Why steps of a model cannot be run on a dataset, or before the model."""
-    for one in model.steps or ():
-        step: Any = one.cls
+    for spec in model.steps or ():
+        step: Any = spec.cls
         if step.kinds and planned.kind.name not in step.kinds:
             yield f"{step.id} learns from {' or '.join(step.kinds)}; {planned.name} is {planned.kind.name}"
         if step.gives_weights and not model.built().accepts.weights:

@@ -116,8 +116,12 @@ def refuse_nothing_tuned(specs: Sequence[ModelSpec]) -> None:
 
 def values_compared(use: str) -> str:
     """A command that draws a score over values of the first parameter with a declared range."""
-    ranges = ((one, one.tune) for one in parameters(MODELS.load(use)) if isinstance(one.tune, Range))
-    tried = [f"-p {one.name}={as_typed(found.values(COMPARED, one.whole))}" for one, found in ranges]
+    ranges = (
+        (parameter, parameter.tune)
+        for parameter in parameters(MODELS.load(use))
+        if isinstance(parameter.tune, Range)
+    )
+    tried = [f"-p {name.name}={as_typed(text.values(COMPARED, name.whole))}" for name, text in ranges]
     return f"mlcli curve validation DATA -m {use} {(*tried, '-p NAME=VALUE,VALUE')[0]}"
 
 
@@ -214,13 +218,15 @@ def with_costs(experiment: Experiment) -> Experiment:
         return experiment
     name = cost_name(costs)
     asked = experiment.metrics or (COST, *kind_named(KINDS_OF_COST).metrics)
-    metrics = tuple(name if one == COST else one for one in asked)
+    metrics = tuple(name if text == COST else text for text in asked)
     metrics = metrics if name in metrics else (*metrics, name)
     models = experiment.models
     return replace(
         experiment,
         metrics=metrics,
-        metrics_where={name if key == COST else key: place for key, place in experiment.metrics_where.items()},
+        metrics_where={
+            name if key == COST else key: location for key, location in experiment.metrics_where.items()
+        },
         models=None if models is None else tuple(_with_own_costs(model, costs) for model in models),
     )
 

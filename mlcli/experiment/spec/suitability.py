@@ -124,7 +124,9 @@ def _seconds_of_scores(dataset: Dataset) -> float:
 
 def doubt_of(cells: Sequence[Cell]) -> str:
     """Why the first doubtful target may be the wrong column; empty if none is in doubt."""
-    return next((one.dataset.doubt for one in cells if isinstance(one.dataset, Dataset) and one.dataset.doubt), "")
+    return next(
+        (cell.dataset.doubt for cell in cells if isinstance(cell.dataset, Dataset) and cell.dataset.doubt), ""
+    )
 
 
 def refuse_long_work(cells: Sequence[Cell]) -> None:
@@ -152,10 +154,10 @@ def method_instead(use: str, kind: Kind) -> str:
 
 def options_on(use: str, dataset: Dataset, kind: Kind) -> list[str]:
     """Options that make a dataset and a model fit each other; one of them is enough."""
-    found = [f"-m {method_instead(use, kind)}"]
+    result = [f"-m {method_instead(use, kind)}"]
     for other in kinds_of(MODELS.load(use)):
-        found += list(_targets_for(other, dataset))[:1]
-    return found
+        result += list(_targets_for(other, dataset))[:1]
+    return result
 
 
 def _targets_for(kind: Kind, dataset: Dataset) -> Iterator[str]:
@@ -169,7 +171,7 @@ def _targets_for(kind: Kind, dataset: Dataset) -> Iterator[str]:
         yield f"--task {kind.name}"
         return
     columns = [column for column in dataset.schema.features() if not column.sensitive]
-    yield from (f"--target {_quoted(one.name)}" for one in columns if _serves(one, kind, dataset))
+    yield from (f"--target {_quoted(column.name)}" for column in columns if _serves(column, kind, dataset))
 
 
 def _serves(column: Column, kind: Kind, dataset: Dataset) -> bool:

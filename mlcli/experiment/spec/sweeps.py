@@ -113,8 +113,8 @@ def _models_by_value(request: CurveRequest) -> tuple[Sequence[ModelSpec], str, t
     if model.saved is not None:
         raise UsageError(f"{model.label} has learned already", hint="name a method")
     name, values = _values_of(swept[0], model) if swept else _own_range(model)
-    models = [one for value in values for one in models_from_text(request.models, [*fixed, f"{name}={value}"])]
-    kept = {repr((one.params, one.steps)): (one, value) for one, value in zip(models, values, strict=True)}
+    models = [model for value in values for model in models_from_text(request.models, [*fixed, f"{name}={value}"])]
+    kept = {repr((model.params, model.steps)): (model, value) for model, value in zip(models, values, strict=True)}
     every, known = zip(*kept.values(), strict=True)
     return every, name, known
 
@@ -155,7 +155,7 @@ def _values_of(text: str, model: ModelSpec) -> tuple[str, list[Any]]:
     if declared is None:
         if in_a_step := unknown_in_step(name, [model]):
             raise UsageError(in_a_step)
-        names = [one.name for one in parameters(model.cls)]
+        names = [parameter.name for parameter in parameters(model.cls)]
         raise UsageError(f"{model.use}: no parameter '{name}'", hint=did_you_mean(name, names, "parameters"))
     if RANGE not in value:
         return name, [declared.from_text(part.strip()) for part in value.split(",")]

@@ -94,11 +94,11 @@ class _SplitWriter:
         if array.dtype.kind not in STORED_KINDS:
             raise TypeError(f"{name}: an array of {array.dtype} cannot be stored")
         content = array.tobytes("A")
-        place = self._places.setdefault(content, self.body.tell())
-        if place == self.body.tell():
+        index = self._places.setdefault(content, self.body.tell())
+        if index == self.body.tell():
             self.body.write(content)
         order = "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
-        return [name, array.dtype.str, array.shape, order, place]
+        return [name, array.dtype.str, array.shape, order, index]
 
 
 def _round_result(splits: RoundResult, writer: _SplitWriter) -> dict[str, Any]:
@@ -155,8 +155,8 @@ class _SplitReader:
         arrays = {name: self._array(np.dtype(kind), *rest) for name, kind, *rest in written["arrays"]}
         return self._kind.restored(arrays, self._head["facts"][written["facts"]]).judged_in(fold)
 
-    def _array(self, dtype: np.dtype[Any], shape: Sequence[int], order: Any, place: int) -> np.ndarray[Any, Any]:
+    def _array(self, dtype: np.dtype[Any], shape: Sequence[int], order: Any, index: int) -> np.ndarray[Any, Any]:
         if dtype.kind not in STORED_KINDS:
             raise ValueError(f"an array of {dtype} is no answer")
-        content = self._body[place : place + math.prod(shape) * dtype.itemsize]
+        content = self._body[index : index + math.prod(shape) * dtype.itemsize]
         return np.frombuffer(bytearray(content), dtype).reshape(shape, order=order)

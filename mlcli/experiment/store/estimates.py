@@ -67,12 +67,12 @@ def estimates(cells: Sequence[Cell], store: Store) -> list[CellEstimate]:
     return [CellEstimate() if cell.skipped else _estimate(cell, store, seen) for cell in cells]
 
 
-def work_left(cells: Sequence[Cell], place: Path) -> float:
+def work_left(cells: Sequence[Cell], path: Path) -> float:
     """The seconds of one core that cells may still take, as far as a store knows; 0 where there is none."""
-    if not place.exists():
+    if not path.exists():
         return 0.0
-    with Store.read(place) as store:
-        return sum(one.seconds or 0.0 for one in estimates(cells, store))
+    with Store.read(path) as store:
+        return sum(estimate.seconds or 0.0 for estimate in estimates(cells, store))
 
 
 def _estimate(cell: Cell, store: Store, seen: Sequence[MeasuredCell]) -> CellEstimate:
@@ -80,16 +80,16 @@ def _estimate(cell: Cell, store: Store, seen: Sequence[MeasuredCell]) -> CellEst
         prepared = prepare(cell)
     except MlcliError:
         return CellEstimate()
-    found = store.find(cell_key(cell, prepared))
-    (stored,) = (0,) if found is None else store.database.one(STORED_SPLITS, found)
+    value = store.find(cell_key(cell, prepared))
+    (stored,) = (0,) if value is None else store.database.one(STORED_SPLITS, value)
     splits, facts = len(prepared.splits), json.loads(json.dumps(facts_of_cell(cell)))
     for names in NEAREST:
-        alike = [one for one in seen if all(one.facts[name] == facts[name] for name in names)]
+        alike = [cell for cell in seen if all(cell.facts[name] == facts[name] for name in names)]
         if alike:
             size = _size(len(cell.dataset), len(cell.dataset.schema.fields))
-            seconds = (splits - stored) * _seconds_at(size, [(one.size, one.seconds) for one in alike])
-            memory = _memory_at(size, [(one.size, one.memory) for one in alike if one.memory is not None])
-            return CellEstimate(splits, stored, seconds, memory, _words(names, len({one.size for one in alike})))
+            seconds = (splits - stored) * _seconds_at(size, [(cell.size, cell.seconds) for cell in alike])
+            memory = _memory_at(size, [(cell.size, cell.memory) for cell in alike if cell.memory is not None])
+            return CellEstimate(splits, stored, seconds, memory, _words(names, len({cell.size for cell in alike})))
     return CellEstimate(splits, stored)
 
 

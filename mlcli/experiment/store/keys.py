@@ -33,9 +33,9 @@ def splits_digest(splits: Sequence[Split]) -> str:
     """A hash of the rows and labels of all splits, in order; parts say the same in far fewer numbers."""
     seen = hashlib.sha256()
     if isinstance(splits, DealtSplits):
-        seen.update(digest(list(splits.labels), [len(one) for one in splits.rounds]).encode())
-        for one in splits.rounds:
-            seen.update(one.astype("<i4").tobytes())
+        seen.update(digest(list(splits.labels), [len(values) for values in splits.rounds]).encode())
+        for values in splits.rounds:
+            seen.update(values.astype("<i4").tobytes())
         return seen.hexdigest()
     for split in splits:
         seen.update(f"{split.label}|{len(split.train)}|{len(split.test)}|".encode())
@@ -48,8 +48,8 @@ def splits_digest(splits: Sequence[Split]) -> str:
 
 def revisions_of(parts: Iterable[tuple[str, type]]) -> Revisions:
     """The revisions of models and steps by their ids and classes."""
-    found = ((STEPS if issubclass(cls, Step) else MODELS, name) for name, cls in parts)
-    return {f"{catalogue.noun} {name}": _revision(catalogue, name) for catalogue, name in found}
+    generator = ((STEPS if issubclass(cls, Step) else MODELS, name) for name, cls in parts)
+    return {f"{catalogue.noun} {name}": _revision(catalogue, name) for catalogue, name in generator}
 
 
 def _revision(catalogue: Catalogue, name: str) -> Any:

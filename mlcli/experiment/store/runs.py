@@ -103,8 +103,10 @@ class RunLog:
         if run <= LARGEST_NUMBER:
             row = self.database.one(f"SELECT {RUN_COLUMNS} FROM runs WHERE id = ?", run)
         if row is None:
-            place = self.database.path
-            raise UsageError(f"there is no run {run} in {place}", hint=f"mlcli runs --store {place} lists all")
+            location = self.database.path
+            raise UsageError(
+                f"there is no run {run} in {location}", hint=f"mlcli runs --store {location} lists all"
+            )
         with damage_as_store_error(self.database.path):
             about = _run_from(row)
         if about.finished is None:
@@ -149,11 +151,11 @@ class RunLog:
     def _result(self, row: Sequence[Any]) -> CellResult:
         cell, key, dataset, facts, status, why, trace, answered, pooled, stored, notes = row
         asked = cell_from(json.loads(facts), dataset_from(json.loads(dataset)))
-        wanted = set(json.loads(answered))
+        requested = set(json.loads(answered))
         splits = () if cell is None else self.splits_of(cell, asked.kind)
-        if not wanted.issuperset(each(splits, "index")):
-            splits = tuple(split for split in splits if split.index in wanted)
-        missing = len(wanted) - len(splits)
+        if not requested.issuperset(each(splits, "index")):
+            splits = tuple(split for split in splits if split.index in requested)
+        missing = len(requested) - len(splits)
         lost = (f"the answers of {missing} splits are damaged in the store: run it again",) if missing else ()
         if lost and not splits:
             status, why = "failed", lost[0]

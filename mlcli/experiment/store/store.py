@@ -121,16 +121,16 @@ class Store:
 
     def find_or_add(self, key: str, cell: Cell, splits: int) -> int:
         """The id of the newest cell with a key; processes that ask for the same at once share one cell."""
-        found = self.find(key)
-        if found is None:
+        result = self.find(key)
+        if result is None:
             with self.database.transaction():
-                found = self.find(key) or self._insert(key, cell, splits)
-        return found
+                result = self.find(key) or self._insert(key, cell, splits)
+        return result
 
     def find(self, key: str) -> int | None:
         """The id of the newest cell with a key, if there is one."""
-        found: int | None = self.database.one("SELECT max(id) FROM cells WHERE key = ?", key)[0]
-        return found
+        result: int | None = self.database.one("SELECT max(id) FROM cells WHERE key = ?", key)[0]
+        return result
 
     def _insert(self, key: str, cell: Cell, splits: int) -> int:
         return self.database.write(NEW_CELL, key, now(), splits, json.dumps(facts_of_cell(cell)))

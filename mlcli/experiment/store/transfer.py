@@ -54,7 +54,7 @@ class Record:
         details = database.all("SELECT name, value FROM run_details WHERE run = ?", number)
         with damage_as_store_error(database.path):
             kept = {name: json.loads(value) for name, value in details}
-        named = tuple((one.pop("cell"), one) for one in cells)
+        named = tuple((cell.pop("cell"), cell) for cell in cells)
         return cls(row, named, tuple(key or "" for (key,) in keys), kept)
 
 
@@ -99,7 +99,9 @@ def _carried_runs(source: Store, target: Store, numbers: Sequence[int], carried:
         if record.identity in here:
             carried.known += 1
             continue
-        cells = {one: _carried_cell(source, target, one, carried) for one, _ in record.cells if one is not None}
+        cells = {
+            index: _carried_cell(source, target, index, carried) for index, _ in record.cells if index is not None
+        }
         moved = tuple((None if cell is None else cells[cell], row) for cell, row in record.cells)
         for dataset in {row["dataset"] for _, row in record.cells}:
             (facts,) = source.database.one("SELECT facts FROM datasets WHERE digest = ?", dataset)
@@ -144,9 +146,9 @@ def _carried_cell(source: Store, target: Store, cell: int, carried: Carried) -> 
     return int(found)
 
 
-def _missing_blocks(source: Store, target: Store, cell: int, found: int) -> Iterable[dict[str, Any]]:
+def _missing_blocks(source: Store, target: Store, cell: int, value: int) -> Iterable[dict[str, Any]]:
     """The blocks of a cell that are not here, one at a time: together they may be more than memory holds."""
-    here = {first for (first,) in target.database.all("SELECT first FROM blocks WHERE cell = ?", found)}
+    here = {first for (first,) in target.database.all("SELECT first FROM blocks WHERE cell = ?", value)}
     for (first,) in source.database.all("SELECT first FROM blocks WHERE cell = ? ORDER BY first", cell):
         if first not in here:
             yield from _rows(source.database, "blocks", OF_BLOCK, "cell = ? AND first = ?", cell, first)
@@ -154,12 +156,14 @@ def _missing_blocks(source: Store, target: Store, cell: int, found: int) -> Iter
 
 def _join_shards(store: Store, carried: Carried) -> None:
     """Make one run of all shards of a plan, where none is missing."""
-    found = [(run.id, shard) for run in store.runs.all() if (shard := store.runs.kept(run.id, SHARD)) is not None]
+    results = [
+        (run.id, shard) for run in store.runs.all() if (shard := store.runs.kept(run.id, SHARD)) is not None
+    ]
 
     def plan_of(one: tuple[int, Any]) -> tuple[str, int]:
         return str(one[1]["plan"]), int(one[1]["of"])
 
-    for (_, of), group in groupby(sorted(found, key=plan_of), key=plan_of):
+    for (_, of), group in groupby(sorted(results, key=plan_of), key=plan_of):
         newest = {shard["part"]: (number, shard) for number, shard in sorted(group, key=lambda one: one[0])}
         missing = sorted(set(range(1, of + 1)) - newest.keys())
         if missing:
@@ -168,7 +172,7 @@ def _join_shards(store: Store, carried: Carried) -> None:
         parts = [newest[part] for part in range(1, of + 1)]
         records = [Record.read(store.database, number) for number, _ in parts]
         joined = _joined(records, [shard for _, shard in parts])
-        carried.runs = [one for one in carried.runs if one not in {old for old, _ in parts}]
+        carried.runs = [run for run in carried.runs if run not in {old for old, _ in parts}]
         if joined.identity in _identities(store):
             carried.known += 1
         else:
@@ -182,20 +186,22 @@ def _join_shards(store: Store, carried: Carried) -> None:
 
 def _joined(records: Sequence[Record], shards: Sequence[Mapping[str, Any]]) -> Record:
     """One run of its parts, its cells in the order of the plan."""
-    order = sorted((at, part, index) for part, one in enumerate(shards) for index, at in enumerate(one["places"]))
+    order = sorted(
+        (at, part, index) for part, shard in enumerate(shards) for index, at in enumerate(shard["places"])
+    )
     first = records[0]
     row = {
         **first.row,
-        "started": min(one.row["started"] for one in records),
-        "finished": max(one.row["finished"] for one in records),
+        "started": min(record.row["started"] for record in records),
+        "finished": max(record.row["finished"] for record in records),
         "title": shards[0]["title"],
         "cells": len(order),
     }
     details = {name: value for name, value in first.details.items() if name != SHARD}
-    details["process"] = [one.details.get("process") for one in records]
-    if all(BY_CELL in one.details for one in records):
+    details["process"] = [record.details.get("process") for record in records]
+    if all(BY_CELL in record.details for record in records):
         details[BY_CELL] = [records[part].details[BY_CELL][index] for _, part, index in order]
-    details[OTHERS] = _together([one.details.get(OTHERS) or {} for one in records])
+    details[OTHERS] = _together([record.details.get(OTHERS) or {} for record in records])
     cells = tuple(records[part].cells[index] for _, part, index in order)
     keys = tuple(records[part].keys[index] for _, part, index in order)
     return Record(row, cells, keys, details)
@@ -208,8 +214,10 @@ def _identities(store: Store) -> set[str]:
 
 def _together(versions: Sequence[Mapping[str, str]]) -> dict[str, str]:
     """The versions of all parts, where they differ one after another."""
-    names = dict.fromkeys(name for one in versions for name in one)
-    return {name: ", ".join(dict.fromkeys(one[name] for one in versions if name in one)) for name in names}
+    names = dict.fromkeys(name for version in versions for name in version)
+    return {
+        name: ", ".join(dict.fromkeys(version[name] for version in versions if name in version)) for name in names
+    }
 
 
 def _write(database: Database, record: Record) -> int:
@@ -225,5 +233,5 @@ def _write(database: Database, record: Record) -> int:
 def _rows(
     database: Database, table: str, columns: Sequence[str], where: str, *values: Any
 ) -> list[dict[str, Any]]:
-    found = database.all(f"SELECT {', '.join(columns)} FROM {table} WHERE {where}", *values)
-    return [dict(zip(columns, row, strict=True)) for row in found]
+    iterable = database.all(f"SELECT {', '.join(columns)} FROM {table} WHERE {where}", *values)
+    return [dict(zip(columns, row, strict=True)) for row in iterable]

@@ -16,22 +16,22 @@ COMPLETE, AVERAGE, CENTROID, WARD = 0, 1, 2, 3
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def away(across: Array, alive: int, place: int, found: Array) -> None:
+def away(across: Array, alive: int, index: int, result: Array) -> None:
     """Squared distances of the first ``alive`` points, one column each, to the one at ``place``."""
-    found[:alive] = 0.0
+    result[:alive] = 0.0
     for j in range(len(across)):
         row = across[j]
-        cell = row[place]
+        cell = row[index]
         for i in range(alive):
             step = row[i] - cell
-            found[i] += step * step
+            result[i] += step * step
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def swap(across: Array, place: int, other: int) -> None:
+def swap(across: Array, index: int, other: int) -> None:
     """Points at each other's places."""
     for j in range(len(across)):
-        across[j, place], across[j, other] = across[j, other], across[j, place]
+        across[j, index], across[j, other] = across[j, other], across[j, index]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -42,43 +42,43 @@ def spanning_tree(across: Array, pairs: Rows, squared: Array) -> None:
     after them the one that was reached last.
     """
     rows = across.shape[1]
-    point, nearest, best, found = np.empty(rows, np.intp), np.empty(rows, np.intp), np.empty(rows), np.empty(rows)
+    point, nearest, best, result = np.empty(rows, np.intp), np.empty(rows, np.intp), np.empty(rows), np.empty(rows)
     for i in range(rows):
         point[i], best[i] = i, np.inf
     here = rows - 1
     for step in range(rows - 1):
         alive = rows - 1 - step
-        away(across, alive, alive, found)
-        place = 0
+        away(across, alive, alive, result)
+        index = 0
         for i in range(alive):
-            if found[i] < best[i]:
-                best[i] = found[i]
+            if result[i] < best[i]:
+                best[i] = result[i]
                 nearest[i] = here
-            if best[i] < best[place]:
-                place = i
-        pairs[step, 0], pairs[step, 1], squared[step] = nearest[place], point[place], best[place]
-        here, last = point[place], alive - 1
-        point[place], nearest[place], best[place] = point[last], nearest[last], best[last]
-        swap(across, place, last)
+            if best[i] < best[index]:
+                index = i
+        pairs[step, 0], pairs[step, 1], squared[step] = nearest[index], point[index], best[index]
+        here, last = point[index], alive - 1
+        point[index], nearest[index], best[index] = point[last], nearest[last], best[last]
+        swap(across, index, last)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def scaled(linkage: int, found: Array, sizes: Array, here: int, alive: int) -> None:
+def scaled(linkage: int, result: Array, sizes: Array, here: int, alive: int) -> None:
     """Turn squared distances of centres into those of the linkage; the cluster itself is infinitely far."""
     if linkage == WARD:
         for i in range(alive):
-            found[i] *= 2.0 * sizes[here] * sizes[i] / (sizes[here] + sizes[i])
-    found[here] = np.inf
+            result[i] *= 2.0 * sizes[here] * sizes[i] / (sizes[here] + sizes[i])
+    result[here] = np.inf
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def smallest(values: Array, count: int) -> int:
     """The first place of the smallest of some values."""
-    place, least = 0, values[0]
+    index, least = 0, values[0]
     for i in range(1, count):
         if values[i] < least:
-            place, least = i, values[i]
-    return place
+            index, least = i, values[i]
+    return index
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -97,22 +97,22 @@ def merge_centres(across: Array, linkage: int, pairs: Rows, squared: Array) -> N
     """
     rows = across.shape[1]
     point, near, fresh = np.empty(rows, np.intp), np.empty(rows, np.intp), np.empty(rows, np.bool_)
-    sizes, low, found = np.empty(rows), np.empty(rows), np.empty(rows)
+    sizes, low, result = np.empty(rows), np.empty(rows), np.empty(rows)
     sizes[:] = 1.0
     for i in range(rows):
         point[i], fresh[i] = i, True
-        away(across, rows, i, found)
-        scaled(linkage, found, sizes, i, rows)
-        near[i] = smallest(found, rows)
-        low[i] = found[near[i]]
+        away(across, rows, i, result)
+        scaled(linkage, result, sizes, i, rows)
+        near[i] = smallest(result, rows)
+        low[i] = result[near[i]]
     for step in range(rows - 1):
         alive = rows - step
         i = smallest(low, alive)
         while not fresh[i]:
-            away(across, alive, i, found)
-            scaled(linkage, found, sizes, i, alive)
-            near[i] = smallest(found, alive)
-            low[i], fresh[i] = found[near[i]], True
+            away(across, alive, i, result)
+            scaled(linkage, result, sizes, i, alive)
+            near[i] = smallest(result, alive)
+            low[i], fresh[i] = result[near[i]], True
             i = smallest(low, alive)
         j = near[i]
         pairs[step, 0], pairs[step, 1], squared[step] = min(point[i], point[j]), max(point[i], point[j]), low[i]
@@ -130,14 +130,14 @@ def merge_centres(across: Array, linkage: int, pairs: Rows, squared: Array) -> N
                 if near[k] == last:
                     near[k] = j
         here = j if i == last else i
-        away(across, last, here, found)
-        scaled(linkage, found, sizes, here, last)
+        away(across, last, here, result)
+        scaled(linkage, result, sizes, here, last)
         for k in range(last):
-            if found[k] <= low[k]:
-                low[k], near[k], fresh[k] = found[k], here, True
+            if result[k] <= low[k]:
+                low[k], near[k], fresh[k] = result[k], here, True
         if last > 1:
-            near[here] = smallest(found, last)
-            low[here], fresh[here] = found[near[here]], True
+            near[here] = smallest(result, last)
+            low[here], fresh[here] = result[near[here]], True
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -197,10 +197,10 @@ def merge_matrix(distances: Array, linkage: int, pairs: Rows, heights: Array) ->
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def lowest(values: Array, places: Rows, count: int) -> int:
+def lowest(values: Array, indices: Rows, count: int) -> int:
     """Of some places in order, the first with the smallest value."""
-    chosen, least = places[0], values[places[0]]
+    chosen, least = indices[0], values[indices[0]]
     for p in range(1, count):
-        if values[places[p]] < least:
-            chosen, least = places[p], values[places[p]]
+        if values[indices[p]] < least:
+            chosen, least = indices[p], values[indices[p]]
     return int(chosen)

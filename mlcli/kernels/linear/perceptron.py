@@ -48,9 +48,9 @@ def pocket_pass(
         runs[0] += 1
         if runs[0] > runs[1] and not tried:
             tried = True
-            found = count_wrong(X, side, w)
-            if found < errors[0]:
-                errors[0], runs[1] = found, runs[0]
+            value = count_wrong(X, side, w)
+            if value < errors[0]:
+                errors[0], runs[1] = value, runs[0]
                 for j in range(width + 1):
                     pocket[j] = w[j]
     return wrong

@@ -73,7 +73,7 @@ def halve(cells: Array, order: Rows, begin: int, end: int, middle: int) -> None:
 @njit(cache=True, nogil=True, error_model="numpy")
 def places_near(
     cells: Array, order: Rows, first: Rows, last: Rows, low: Array, high: Array, widest: Rows, cut: Array,
-    queries: Array, k: int, same: float, ends: Rows, places: Rows, apart: Array,
+    queries: Array, k: int, same: float, ends: Rows, indices: Rows, apart: Array,
 ) -> int:  # fmt: skip
     """List for query rows the stored rows that are as near as the k-th, but for a share ``same`` of its square.
 
@@ -99,29 +99,29 @@ def places_near(
                 size += 1
                 v = 2 * v + 1 + right
             squared(queries, i, cells, first[v], last[v], far)
-            for place in range(first[v], last[v]):
-                distance = far[place - first[v]]
+            for index in range(first[v], last[v]):
+                distance = far[index - first[v]]
                 if distance > limit:
                     continue
-                if listed == len(places):
+                if listed == len(indices):
                     return i
-                places[listed], apart[listed] = order[place], distance
+                indices[listed], apart[listed] = order[index], distance
                 listed += 1
                 if distance < best[k - 1]:
                     put_among(best, distance)
             limit = best[k - 1] * (1.0 + same)
-        listed = within(places, apart, begins, listed, limit)
+        listed = within(indices, apart, begins, listed, limit)
         ends[i] = listed
     return len(queries)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def within(places: Rows, apart: Array, begin: int, end: int, limit: float) -> int:
+def within(indices: Rows, apart: Array, begin: int, end: int, limit: float) -> int:
     """Keep of a stretch what is not beyond the limit; where it ends then."""
     kept = begin
-    for place in range(begin, end):
-        if not apart[place] > limit:
-            places[kept] = places[place]
+    for index in range(begin, end):
+        if not apart[index] > limit:
+            indices[kept] = indices[index]
             kept += 1
     return kept
 
@@ -141,13 +141,13 @@ def outside_box(queries: Array, i: int, low: Array, high: Array, v: int) -> floa
 def squared(queries: Array, i: int, cells: Array, begin: int, end: int, far: Array) -> None:
     """Fill ``far`` with the squared distances of a row to some that lie side by side, a line for each column."""
     size = end - begin
-    for place in range(size):
-        far[place] = 0.0
+    for index in range(size):
+        far[index] = 0.0
     for j in range(len(cells)):
         cell, line = queries[i, j], cells[j, begin:end]
-        for place in range(size):
-            step = line[place] - cell
-            far[place] += step * step
+        for index in range(size):
+            step = line[index] - cell
+            far[index] += step * step
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -169,41 +169,41 @@ def link(
     ``rows`` are in the order of the tree, and ``cells`` are their columns; every row is its own ``parent`` at
     first. A node is ``joined`` once all of its rows are in one set: it is not looked into for a row of that set.
     """
-    for place in range(len(rows)):
+    for index in range(len(rows)):
         waiting[0], size = 0, 1
         while size:
             size -= 1
             v = waiting[size]
-            if last[v] <= place or (joined[v] and root(parent, first[v]) == root(parent, place)):
+            if last[v] <= index or (joined[v] and root(parent, first[v]) == root(parent, index)):
                 continue
-            if outside_box(rows, place, low, high, v) > limit:
+            if outside_box(rows, index, low, high, v) > limit:
                 continue
             if 2 * v + 2 < len(first):
                 waiting[size], waiting[size + 1] = 2 * v + 1, 2 * v + 2
                 size += 2
                 continue
-            squared(rows, place, cells, first[v], last[v], far)
+            squared(rows, index, cells, first[v], last[v], far)
             for other in range(first[v], last[v]):
                 if far[other - first[v]] <= limit:
-                    parent[root(parent, other)] = root(parent, place)
+                    parent[root(parent, other)] = root(parent, index)
             note_joined(parent, joined, first, last, v)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def root(parent: Rows, place: int) -> int:
+def root(parent: Rows, index: int) -> int:
     """The row that stands for the set of a row; paths to it are halved on the way."""
-    while parent[place] != place:
-        parent[place] = parent[parent[place]]
-        place = parent[place]
-    return place
+    while parent[index] != index:
+        parent[index] = parent[parent[index]]
+        index = parent[index]
+    return index
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def note_joined(parent: Rows, joined: Flags, first: Rows, last: Rows, v: int) -> None:
     """Note whether all rows of a leaf are in one set, and of the nodes above it whose halves are."""
     own = root(parent, first[v])
-    for place in range(first[v], last[v]):
-        if root(parent, place) != own:
+    for index in range(first[v], last[v]):
+        if root(parent, index) != own:
             return
     joined[v] = True
     while v > 0:

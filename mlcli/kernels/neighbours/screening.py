@@ -53,15 +53,15 @@ def kth_smallest(values: Any, best: Any) -> float:
 @njit(cache=True, nogil=True, error_model="numpy")
 def put_among(best: Any, value: float) -> None:
     """Put a value among the smallest, which are sorted."""
-    place = len(best) - 1
-    while place > 0 and best[place - 1] > value:
-        best[place] = best[place - 1]
-        place -= 1
-    best[place] = value
+    index = len(best) - 1
+    while index > 0 and best[index - 1] > value:
+        best[index] = best[index - 1]
+        index -= 1
+    best[index] = value
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def places_within(values: Any, minima: Any, limit: Any, ends: Rows, places: Rows) -> int:
+def places_within(values: Any, minima: Any, limit: Any, ends: Rows, indices: Rows) -> int:
     """List the stored rows of each row whose value is at most its limit, those of row i up to ``ends[i]``.
 
     Returns how many there are; those beyond the length of ``places`` are only counted.
@@ -75,8 +75,8 @@ def places_within(values: Any, minima: Any, limit: Any, ends: Rows, places: Rows
             for j in range(g, n, groups):
                 if values[i, j] > limit[i]:
                     continue
-                if listed < len(places):
-                    places[listed] = j
+                if listed < len(indices):
+                    indices[listed] = j
                 listed += 1
         ends[i] = listed
     return listed

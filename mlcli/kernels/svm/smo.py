@@ -124,16 +124,16 @@ def weigh_partners(
 @njit(cache=True, nogil=True, error_model="numpy")
 def first_largest(gains: Array, tops: Array) -> int:
     """The first coefficient that gains most, where each lane knows the largest that it has met."""
-    top, found = -FAR, len(gains) - 1
+    top, value = -FAR, len(gains) - 1
     for lane in range(CHUNK):
         top = tops[lane] if tops[lane] > top else top
     for lane in range(CHUNK):
         if tops[lane] == top:
             t = lane
-            while t < found and gains[t] < top:
+            while t < value and gains[t] < top:
                 t += CHUNK
-            found = t if t < found else found
-    return int(found)
+            value = t if t < value else value
+    return int(value)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -115,10 +115,10 @@ def past_cell(
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def read_number(
-    block: Any, place: int, delimiter: int, quoted: Any, row: int, column: int, bits: Any, firsts: Any
+    block: Any, index: int, delimiter: int, quoted: Any, row: int, column: int, bits: Any, firsts: Any
 ) -> int:
     """Where the number, or nothing, that begins at a place ends with the blanks around it; its bits are kept."""
-    begin = past_blanks(block, place, delimiter)
+    begin = past_blanks(block, index, delimiter)
     negative = block[begin] == MINUS
     i = begin + 1 if negative or block[begin] == PLUS else begin
     first = i
@@ -151,7 +151,7 @@ def read_number(
         exponent += power
     empty = i == begin and not written
     stop = past_blanks(block, i, delimiter)
-    if begin > place or stop > i:
+    if begin > index or stop > i:
         note_first(firsts, HAS_BLANKS, row, column)
     if empty:
         note_first(firsts, IS_EMPTY, row, column)
@@ -199,36 +199,36 @@ def ends_cell(sign: Any, delimiter: int) -> Any:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def past_blanks(block: Any, place: int, delimiter: int) -> int:
+def past_blanks(block: Any, index: int, delimiter: int) -> int:
     """The first place from here on that is no blank; a tab that is the delimiter is none."""
-    while block[place] == SPACE or (block[place] == TAB and delimiter != TAB):
-        place += 1
-    return place
+    while block[index] == SPACE or (block[index] == TAB and delimiter != TAB):
+        index += 1
+    return index
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def past_line_end(block: Any, place: int) -> int:
+def past_line_end(block: Any, index: int) -> int:
     """Where the next line begins, or -1 where no line ends."""
-    if block[place] == NEWLINE:
-        return place + 1
-    if block[place] == RETURN and block[place + 1] == NEWLINE:
-        return place + 2
+    if block[index] == NEWLINE:
+        return index + 1
+    if block[index] == RETURN and block[index + 1] == NEWLINE:
+        return index + 2
     return -1
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def closing_quote(block: Any, place: int, end: int) -> Any:
+def closing_quote(block: Any, index: int, end: int) -> Any:
     """Where a quoted cell is closed, -1 if it is not, and how many lines end in it; doubled quotes are letters."""
     breaks = 0
-    while place < end:
-        sign = block[place]
+    while index < end:
+        sign = block[index]
         if sign == QUOTE:
-            if place + 1 == end or block[place + 1] != QUOTE:
-                return place, breaks
-            place += 1
-        elif sign == NEWLINE or (sign == RETURN and place + 1 < end and block[place + 1] != NEWLINE):
+            if index + 1 == end or block[index + 1] != QUOTE:
+                return index, breaks
+            index += 1
+        elif sign == NEWLINE or (sign == RETURN and index + 1 < end and block[index + 1] != NEWLINE):
             breaks += 1
-        place += 1
+        index += 1
     return -1, breaks
 
 
@@ -237,7 +237,7 @@ def number_texts(block: Any, rows: Any, first: int, delimiter: int, wanted: Any,
     """Number the cells of the wanted columns in rows from the first on; the row for which there is no room."""
     end = len(block)
     for r in range(first, len(rows)):
-        place, found = rows[r], 0
+        place, value = rows[r], 0
         if texts.known[-1] + len(wanted) > len(texts.hashes):
             return r
         for column in range(wanted[-1] + 1):
@@ -248,9 +248,9 @@ def number_texts(block: Any, rows: Any, first: int, delimiter: int, wanted: Any,
             else:
                 while not ends_cell(block[place], delimiter):
                     place += 1
-            if wanted[found] == column:
+            if wanted[value] == column:
                 stop = place - 1 if quoted else place
-                which[r, found] = number_text(block, begin, stop, column, quoted, texts)
-                found += 1
+                which[r, value] = number_text(block, begin, stop, column, quoted, texts)
+                value += 1
             place += 1
     return len(rows)

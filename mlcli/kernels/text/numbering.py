@@ -74,8 +74,8 @@ def slot_of(block: Any, begin: int, stop: int, hashed: Any, owner: int, texts: T
 def place_again(hashes: Any, known: int, table: Any) -> None:
     """Fill a larger table, which holds -1 everywhere."""
     mask = len(table) - 1
-    for one in range(known):
-        slot = np.int64((hashes[one] ^ (hashes[one] >> np.uint64(32))) & np.uint64(mask))
+    for index in range(known):
+        slot = np.int64((hashes[index] ^ (hashes[index] >> np.uint64(32))) & np.uint64(mask))
         while table[slot] >= 0:
             slot = (slot + 1) & mask
-        table[slot] = one
+        table[slot] = index

@@ -17,33 +17,33 @@ def fill_edges(ascending: Array, weights: Array, distinct: Array, edges: Array) 
     one with more than its share of the rows, or of their weights if there are any, does, and the others share the
     bins that are left, each taking its part of the rows still to come. Empty cells come last.
     """
-    values, counts, bins, found, count, rows = distinct[0], distinct[1], edges.shape[1], 0, 0.0, 0.0
+    values, counts, bins, result, count, rows = distinct[0], distinct[1], edges.shape[1], 0, 0.0, 0.0
     for i in range(len(ascending)):
         if np.isnan(ascending[i]):
             break
         if i == 0 or ascending[i] != ascending[i - 1]:
-            values[found], count = ascending[i], 0.0
-            found += 1
+            values[result], count = ascending[i], 0.0
+            result += 1
         weight = weights[i] if len(weights) else 1.0
         count += weight
-        counts[found - 1] = count
+        counts[result - 1] = count
         rows += weight
-    own = found <= bins
+    own = result <= bins
     free, light = bins, rows
-    for value in range(found):
+    for value in range(result):
         if counts[value] * bins > rows:
             free -= 1
             light -= counts[value]
     share = light / (free if free > 1 else 1)
     made, filled, begins = 0, 0.0, True
-    for value in range(found):
-        large, next_large = counts[value] * bins > rows, value + 1 < found and counts[value + 1] * bins > rows
+    for value in range(result):
+        large, next_large = counts[value] * bins > rows, value + 1 < result and counts[value + 1] * bins > rows
         if begins:
             edges[0, made] = values[value]
         filled += counts[value]
         light -= 0.0 if large else counts[value]
         begins = own or large or filled >= share or (next_large and 2 * filled >= share)
-        begins = value + 1 == found or (begins and made < bins - 1)
+        begins = value + 1 == result or (begins and made < bins - 1)
         if begins:
             edges[1, made] = values[value]
             made, filled = made + 1, 0.0

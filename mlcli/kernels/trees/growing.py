@@ -87,8 +87,8 @@ def grow(
         if kept is not None:
             sum_up_children(columns, targets, limits, node, made, leaves, grown, space, kept)
         made += 2
-    for place in range(open_nodes):
-        nodes[waiting[place]]["feature"] = LEAF
+    for index in range(open_nodes):
+        nodes[waiting[index]]["feature"] = LEAF
     return made
 
 
@@ -96,11 +96,11 @@ def grow(
 def next_node(waiting: Rows, open_nodes: int, nodes: Nodes, max_leaves: int) -> int:
     """Take from the open nodes the one that gains most, of equals the first; any if all will be split."""
     best = open_nodes - 1 if max_leaves == NO_LIMIT else 0
-    for place in range(best + 1, open_nodes):
-        node, other = waiting[place], waiting[best]
+    for index in range(best + 1, open_nodes):
+        node, other = waiting[index], waiting[best]
         gain, most = nodes[node]["gain"], nodes[other]["gain"]
         if gain > most or (gain == most and node < other):
-            best = place
+            best = index
     found = waiting[best]
     waiting[best] = waiting[open_nodes - 1]
     return int(found)
@@ -163,7 +163,7 @@ def score_of_node(totals: Words, scale: Scale, l2: float, low: float, high: floa
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def note_mean(
-    output: Array, unit: float, rows: Ids, parts: Words, total: Words, one: Nodes
+    output: Array, unit: float, rows: Ids, parts: Words, total: Words, nodes: Nodes
 ) -> tuple[float, float]:
     """Note the mean of a node, and count amounts from there; what it scores, and the spread."""
     amounts, weights, mean, spread = parts[AMOUNT], parts[WEIGHT], 0.0, 0.0
@@ -176,7 +176,7 @@ def note_mean(
         away = output[rows[i]] - mean
         spread += weights[i] * away * away
     spread = spread if spread > SMALLEST * mean * mean * weight else 0.0
-    one["value"], one["weight"], one["impurity"] = mean, weight, spread / weight
+    nodes["value"], nodes["weight"], nodes["impurity"] = mean, weight, spread / weight
     total[AMOUNT] -= centre * total[WEIGHT]
     value = float(total[AMOUNT]) * unit
     return value * value / weight, spread
@@ -359,11 +359,11 @@ def search_kept(
             count = sort_levels(sums[feature], known, parent.scale, parent.limits.l2, line, scores[0])
         cuts = accumulate(line, count, sums[feature], not ordered, filled, along, bins) - 1
         missing = ordered and cuts > 1 and bins[cuts] == known
-        score, place, side = best_cut(along, cuts, missing, parent, kept.directions[feature], scores, lost)
+        score, index, side = best_cut(along, cuts, missing, parent, kept.directions[feature], scores, lost)
         if score > best + (parent.tolerance if one["feature"] != LEAF else 0.0):
             best = score
             one["gain"], one["cut"], one["feature"] = score - before, np.nan, feature
-            one["low"], one["high"], one["side"] = bins[place], bins[place] + 1, side
+            one["low"], one["high"], one["side"] = bins[index], bins[index] + 1, side
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -474,11 +474,11 @@ def random_level(codes: Bins, count: int, levels: int, state: Rows) -> int:
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def choose_column(
-    columns: Binned, one: Nodes, rows: Ids, parent: ParentNode, before: float, space: Workspace,
+    columns: Binned, nodes: Nodes, rows: Ids, parent: ParentNode, before: float, space: Workspace,
     branching: Branching,
 ) -> None:  # fmt: skip
     """Note the first column with the best gain, or gain ratio, of those that gain as much as the average one."""
-    splits, weight, count, total, best = branching.splits, float(one["weight"]), 0, 0.0, -np.inf
+    splits, weight, count, total, best = branching.splits, float(nodes["weight"]), 0, 0.0, -np.inf
     tolerance, limits = parent.tolerance / weight, parent.limits
     for k in range(len(space.drawn)):
         score = split_in_branches(columns, space.drawn[k], rows, parent, weight, branching.sums, space, splits[k])
@@ -499,15 +499,15 @@ def choose_column(
         split = splits[k]
         unit = split["information"] if limits.by_ratio else 1.0
         if split["ratio"] + (tolerance / unit if unit > 0.0 else 0.0) >= best:
-            one["feature"], one["gain"], one["cut"] = space.drawn[k], split["gain"] * weight, np.nan
-            one["low"], one["high"], one["side"] = split["low"], split["high"], split["side"]
+            nodes["feature"], nodes["gain"], nodes["cut"] = space.drawn[k], split["gain"] * weight, np.nan
+            nodes["low"], nodes["high"], nodes["side"] = split["low"], split["high"], split["side"]
             return
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def split_in_branches(
     columns: Binned, feature: int, rows: Ids, parent: ParentNode, weight: float, sums: Words,
-    space: Workspace, found: Nodes,
+    space: Workspace, nodes: Nodes,
 ) -> float:  # fmt: skip
     """The score of the best threshold of a column, or of a branch for each level, which is noted."""
     column, known, ordered = columns.bins[feature], int(columns.known[feature]), columns.ordered[feature]
@@ -516,18 +516,18 @@ def split_in_branches(
         score, low, high, side = best_split(
             column, known, ordered, rows, space.parts, parent, sums, space.order, space.cuts
         )
-        found["information"] = entropy_of_sides(space.cuts.lost[2], parent, weight) if score > -np.inf else 0.0
+        nodes["information"] = entropy_of_sides(space.cuts.lost[2], parent, weight) if score > -np.inf else 0.0
     else:
         add_up(column, known + 1, rows, space.parts, sums)
-        score, found["information"], high = score_of_levels(sums, known, parent, weight, space.cuts.lost[2])
-    found["low"], found["high"], found["side"] = low, high, side
+        score, nodes["information"], high = score_of_levels(sums, known, parent, weight, space.cuts.lost[2])
+    nodes["low"], nodes["high"], nodes["side"] = low, high, side
     return score
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def partition_by_level(columns: Binned, node: int, made: int, grown: Grown, space: Workspace) -> int:
     """Deal the rows of a node to a child for each level that it holds; how many there are."""
-    one, child, place, counts = grown.nodes[node], made, 0, space.cuts.bins
+    one, child, index, counts = grown.nodes[node], made, 0, space.cuts.bins
     column, rows = columns.bins[one["feature"]], space.rows[one["begin"] : one["end"]]
     levels = columns.known[one["feature"]] + 1
     for level in range(levels):
@@ -538,9 +538,9 @@ def partition_by_level(columns: Binned, node: int, made: int, grown: Grown, spac
         held = counts[level]
         if held:
             branch = grown.nodes[child]
-            branch["begin"], branch["end"] = one["begin"] + place, one["begin"] + place + held
+            branch["begin"], branch["end"] = one["begin"] + index, one["begin"] + index + held
             branch["depth"], branch["level"] = one["depth"] + 1, level
-            counts[level], place, child = place, place + held, child + 1
+            counts[level], index, child = index, index + held, child + 1
     for i in range(len(rows)):
         level = column[rows[i]]
         space.right[counts[level]] = rows[i]

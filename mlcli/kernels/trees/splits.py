@@ -93,11 +93,11 @@ def sort_rows(column: Bins, rows: Ids, known: int, keys: Rows, counts: Rows) -> 
     """Sort the keys of rows, few by insertion, else by digits; which of the two first lines has them."""
     count, source, shift = len(rows), 0, PLACE_BITS
     for i in range(count):
-        key, place = (int(column[rows[i]]) << PLACE_BITS) | i, i
-        while count <= FEW and place > 0 and keys[0, place - 1] > key:
-            keys[0, place] = keys[0, place - 1]
-            place -= 1
-        keys[0, place] = key
+        key, index = (int(column[rows[i]]) << PLACE_BITS) | i, i
+        while count <= FEW and index > 0 and keys[0, index - 1] > key:
+            keys[0, index] = keys[0, index - 1]
+            index -= 1
+        keys[0, index] = key
     while count > FEW and known >> (shift - PLACE_BITS):
         for digit in range(len(counts)):
             counts[digit] = 0
@@ -161,10 +161,10 @@ def score_of_words(words: Words, bits: int, criterion: int) -> tuple[float, floa
     for w in range(len(words)):
         word = words[w]
         while word:
-            one = float(word & mask)
-            weight += one
-            largest = one if one > largest else largest
-            score += entropy_term(one) if criterion == ENTROPY else one * one
+            value = float(word & mask)
+            weight += value
+            largest = value if value > largest else largest
+            score += entropy_term(value) if criterion == ENTROPY else value * value
             word >>= bits
     if criterion == SQUARES:
         return weight, score / max(weight, 1.0), largest
@@ -248,7 +248,7 @@ def best_cut(
 
     Missing cells come after the last cut, if there are any. Then ``lost[2]`` has the words on the left.
     """
-    best, place, best_side, sides = -np.inf, 0, 0, 1
+    best, index, best_side, sides = -np.inf, 0, 0, 1
     if missing:
         for w in range(len(along)):
             lost[1, w] = parent.totals[w] - along[w, cuts - 1]
@@ -259,10 +259,10 @@ def best_cut(
     for k in range(cuts):
         for side in range(sides):
             if scores[side, k] > best + parent.tolerance:
-                best, place, best_side = scores[side, k], k, side
+                best, index, best_side = scores[side, k], k, side
     for w in range(len(along)):
-        lost[2, w] = along[w, place] + lost[best_side, w]
-    return best, place, best_side
+        lost[2, w] = along[w, index] + lost[best_side, w]
+    return best, index, best_side
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -275,16 +275,16 @@ def best_split(
     if not by_rows:
         add_up(column, known + 1, rows, parts, sums)
     if not ordered:
-        score, place, side = best_cut(sums, known + 1, False, parent, 0, cuts.scores, cuts.lost)
-        return score, place, place, 0
+        score, index, side = best_cut(sums, known + 1, False, parent, 0, cuts.scores, cuts.lost)
+        return score, index, index, 0
     if by_rows:
         keys = order.keys[sort_rows(column, rows, known, order.keys, order.counts)]
         count = accumulate(keys, len(rows), parts, True, cuts.filled, cuts.along, cuts.bins) - 1
     else:
         count = accumulate(order.keys[2], known + 1, sums, False, cuts.filled, cuts.along, cuts.bins) - 1
     missing = count > 1 and cuts.bins[count] == known
-    score, place, side = best_cut(cuts.along, count, missing, parent, 0, cuts.scores, cuts.lost)
-    return score, cuts.bins[place], cuts.bins[place + 1], side
+    score, index, side = best_cut(cuts.along, count, missing, parent, 0, cuts.scores, cuts.lost)
+    return score, cuts.bins[index], cuts.bins[index + 1], side
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -299,14 +299,14 @@ def sort_levels(sums: Words, known: int, scale: Scale, l2: float, order: Rows, r
         if word >> scale.shift > 0:
             curvature = (word & scale.mask) * scale.curvature + l2
             ratio = sums[AMOUNT, level] * scale.amount / max(curvature, LEAST_CURVATURE)
-            place = count
-            while place > 0 and ratios[place - 1] > ratio:
-                order[place], ratios[place] = order[place - 1], ratios[place - 1]
-                place -= 1
-            order[place], ratios[place] = level, ratio
+            index = count
+            while index > 0 and ratios[index - 1] > ratio:
+                order[index], ratios[index] = order[index - 1], ratios[index - 1]
+                index -= 1
+            order[index], ratios[index] = level, ratio
             count += 1
-    for place in range(count):
-        order[place] |= place << PLACE_BITS
+    for index in range(count):
+        order[index] |= index << PLACE_BITS
     return count
 
 
@@ -317,8 +317,8 @@ def mark_levels(
     """Fill which levels go left: the first ones in order, up to ``low``."""
     for b in range(known + 1):
         goes_left[b] = NONE_MISSING
-    for place in range(sort_levels(sums, known, scale, l2, order, ratios)):
-        goes_left[order[place] & PLACES] = place <= low
+    for index in range(sort_levels(sums, known, scale, l2, order, ratios)):
+        goes_left[order[index] & PLACES] = index <= low
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

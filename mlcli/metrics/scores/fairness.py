@@ -51,8 +51,8 @@ def _worst(values: Array) -> Array:
 
 def difference(criterion: str, answers: LabelAnswers, weightings: Array) -> Array:
     """The largest difference of the rates that a criterion wants to be the same."""
-    found = [_extremes(answers, rate, weightings) for rate in CRITERIA[criterion]]
-    return _worst(np.concatenate([one[:, 0] - one[:, 1] for one in found]))
+    results = [_extremes(answers, rate, weightings) for rate in CRITERIA[criterion]]
+    return _worst(np.concatenate([values[:, 0] - values[:, 1] for values in results]))
 
 
 for _criterion in CRITERIA:
@@ -67,6 +67,6 @@ for _criterion in CRITERIA:
 )
 def disparate_impact(answers: LabelAnswers, weightings: Array) -> Array:
     """The smallest share selected over the largest: below 0.8 fails the four-fifths rule of US employment law."""
-    found = _extremes(answers, "selected", weightings)
+    result = _extremes(answers, "selected", weightings)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return -_worst(-(found[:, 1] / found[:, 0]))
+        return -_worst(-(result[:, 1] / result[:, 0]))

@@ -93,7 +93,7 @@ def area(name: str, answers: type[Answers], rankings: Rankings, why: Undefined, 
     """The metric of the mean area under the ROC curves of rankings; those without a pair are left out."""
 
     def under(answers: Any, weightings: Array) -> Array:
-        areas = np.array([_area_under(one, weightings) for one in rankings(answers)])
+        areas = np.array([_area_under(ranking, weightings) for ranking in rankings(answers)])
         known = ~np.isnan(areas)
         return ratio(np.where(known, areas, 0).sum(axis=0), known.sum(axis=0))
 
@@ -101,12 +101,14 @@ def area(name: str, answers: type[Answers], rankings: Rankings, why: Undefined, 
     return of_weightings(name, answers, under, why, **described)
 
 
-def _area_under(one: Ranking, weightings: Array) -> Array:
+def _area_under(ranking: Ranking, weightings: Array) -> Array:
     """The share of (positive, negative) pairs in the right order, ties half, under each weighting (B × n)."""
-    positive, others = (np.flatnonzero(side & (one.weights > 0)) for side in (one.positive, ~one.positive))
-    ascending = others[np.argsort(one.ranks[others], kind="stable")]
+    positive, others = (
+        np.flatnonzero(side & (ranking.weights > 0)) for side in (ranking.positive, ~ranking.positive)
+    )
+    ascending = others[np.argsort(ranking.ranks[others], kind="stable")]
     sides: tuple[Literal["left", "right"], ...] = ("left", "right")
-    below, through = (np.searchsorted(one.ranks[ascending], one.ranks[positive], side) for side in sides)
+    below, through = (np.searchsorted(ranking.ranks[ascending], ranking.ranks[positive], side) for side in sides)
     negatives = np.zeros((len(weightings), len(ascending) + 1))
     np.cumsum(weightings[:, ascending], axis=1, out=negatives[:, 1:])
     positives = weightings[:, positive]
@@ -120,9 +122,9 @@ def ranks_but_for_rounding(values: Array, rounding: Callable[[Array], Array]) ->
     """The place of each value among the different ones; those that differ by rounding only share it."""
     order = np.argsort(values, kind="stable")
     ascending = values[order]
-    found = np.empty(len(values), dtype=np.intp)
-    found[order] = np.cumsum(np.diff(ascending, prepend=ascending[:1]) > rounding(ascending))
-    return found
+    result = np.empty(len(values), dtype=np.intp)
+    result[order] = np.cumsum(np.diff(ascending, prepend=ascending[:1]) > rounding(ascending))
+    return result
 
 
 def _rounding(probabilities: Array) -> Array:

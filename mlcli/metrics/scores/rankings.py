@@ -85,9 +85,9 @@ def runs(group: Codes, value: Array) -> Rows:
     return numbers
 
 
-def summed_discounts(places: Array, first: int) -> Array:
+def summed_discounts(indices: Array, first: int) -> Array:
     """Σ 1 / log2(1 + place) over so many places, none beyond the ``first`` counting."""
-    reached = np.minimum(places, first)
+    reached = np.minimum(indices, first)
     whole = np.arange(1, int(np.ceil(reached.max(initial=0.0))) + 1)
     sums = np.append(0.0, np.cumsum(1 / np.log2(1 + whole)))
     return np.asarray(np.interp(reached, np.arange(len(sums)), sums))

@@ -81,7 +81,7 @@ class LikedItems:
         """The items that each user likes and that its list holds, and those that it likes, under weightings."""
         counting = (weightings[:, self.order] > 0).astype(np.float64)
         pairs = np.maximum.reduceat(counting, self.pairs, axis=1)
-        hits, liked = (np.add.reduceat(found, self.lists, axis=1) for found in (pairs * self.hit, pairs))
+        hits, liked = (np.add.reduceat(result, self.lists, axis=1) for result in (pairs * self.hit, pairs))
         return hits, liked
 
 

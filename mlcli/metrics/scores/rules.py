@@ -39,9 +39,9 @@ def mean_over_rules(values: Under) -> Under:
     """The mean of a value of rules under each weighting; rules that have none are left out."""
 
     def under(answers: RuleAnswers, weightings: Array) -> Array:
-        found = values(answers, weightings)
-        defined = ~np.isnan(found)
-        return ratio(np.where(defined, found, 0.0).sum(axis=1), defined.sum(axis=1).astype(np.float64))
+        result = values(answers, weightings)
+        defined = ~np.isnan(result)
+        return ratio(np.where(defined, result, 0.0).sum(axis=1), defined.sum(axis=1).astype(np.float64))
 
     return under
 

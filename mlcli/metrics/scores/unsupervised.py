@@ -111,27 +111,30 @@ def v_measure(answers: ClusterAnswers) -> Score:
 @score("adjusted-rand", ClusterAnswers, better="high", low=-1.0, high=1.0, needs=(labels_known,))
 def adjusted_rand(answers: ClusterAnswers) -> Score:
     """Pairs of rows on which clusters and labels agree, so scaled that chance gives 0."""
-    found = _agreement(contingency(answers), contingency(answers, _own_pairs(answers.weights)))
-    return Undefined("there are fewer than two labelled rows") if found is None else found
+    value = _agreement(contingency(answers), contingency(answers, _own_pairs(answers.weights)))
+    return Undefined("there are fewer than two labelled rows") if value is None else value
 
 
 def stability_of(splits: Sequence[ClusterAnswers]) -> Sequence[float] | Undefined:
     """The mean adjusted Rand index of each split with every other, over the rows that both have placed."""
     if any(more_than_one(answers) for answers in splits):
         return Undefined("all rows of some split are in one cluster")
-    found = np.full((len(splits), len(splits)), np.nan)
+    result = np.full((len(splits), len(splits)), np.nan)
     for a, b in combinations(range(len(splits)), 2):
         # the adjusted Rand index of two clusterings, over the rows that both place
-        one = splits[a]
+        cluster_answers = splits[a]
         other = splits[b]
-        _, first, second = np.intersect1d(one.rows, other.rows, return_indices=True)
-        clusters, shape = (one.cluster[first], other.cluster[second]), (one.clusters, other.clusters)
-        weights = one.weights[first]
+        _, first, second = np.intersect1d(cluster_answers.rows, other.rows, return_indices=True)
+        clusters, shape = (
+            (cluster_answers.cluster[first], other.cluster[second]),
+            (cluster_answers.clusters, other.clusters),
+        )
+        weights = cluster_answers.weights[first]
         agreement = _agreement(*(_counted(*clusters, shape, summed) for summed in (weights, _own_pairs(weights))))
         if agreement is None:
             return Undefined("some splits share fewer than two rows", "protocol: bootstrap-whole")
-        found[a, b] = found[b, a] = agreement
-    return tuple(np.nanmean(found, axis=1).tolist())
+        result[a, b] = result[b, a] = agreement
+    return tuple(np.nanmean(result, axis=1).tolist())
 
 
 @score("stability", ClusterAnswers, across=stability_of, better="high", low=-1.0, high=1.0)
@@ -148,9 +151,9 @@ def contingency(answers: ClusterAnswers, of_rows: Array | None = None) -> Array:
     return _counted(answers.truth[known], answers.cluster[known], shape, summed[known])
 
 
-def _counted(one: Codes, other: Codes, shape: tuple[int, int], weights: Array) -> Array:
+def _counted(values: Codes, other: Codes, shape: tuple[int, int], weights: Array) -> Array:
     """Rows counted by two clusterings."""
-    cells = one.astype(np.intp) * shape[1] + other
+    cells = values.astype(np.intp) * shape[1] + other
     counts = np.bincount(cells, weights=weights, minlength=shape[0] * shape[1])
     return np.asarray(counts.reshape(shape), dtype=np.float64)
 

@@ -146,9 +146,9 @@ class ClusterFactor(Detector, RowExplainer):
     def explain(self) -> findings.Explanation:
         """The clusters by size."""
         shares = self.sizes_ / self.sizes_.sum()
-        names = ["large" if place < self.large_ else "small" for place in range(len(shares))]
+        names = ["large" if index < self.large_ else "small" for index in range(len(shares))]
         numbers = np.column_stack([self.sizes_, shares, shares.cumsum()]).tolist()
-        rows = tuple((place, name, *of) for place, (name, of) in enumerate(zip(names, numbers, strict=True), 1))
+        rows = tuple((index, name, *of) for index, (name, of) in enumerate(zip(names, numbers, strict=True), 1))
         header = ("cluster", "size", "training rows", "share", "cumulative share")
         enough = f"the first clusters that together hold the share {self.alpha:g} of the rows"
         note = f"large: {enough}, or up to one that is {self.beta:g} times as large as the next"

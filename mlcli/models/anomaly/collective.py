@@ -42,14 +42,14 @@ from mlcli.tasks.anomaly import ANOMALY_DETECTION, Detector, ScreenedRows
 
 
 def _values(windows: Array) -> dict[str, Array]:
-    return {f"row {place + 1}": windows[:, place] for place in range(windows.shape[1])}
+    return {f"row {index + 1}": windows[:, index] for index in range(windows.shape[1])}
 
 
 def _summary(windows: Array) -> dict[str, Array]:
     time = np.arange(windows.shape[1]) - (windows.shape[1] - 1) / 2
     slope = np.einsum("t,wtc->wc", time, windows) / (time**2).sum()
-    found = {"mean": windows.mean(axis=1), "deviation": windows.std(axis=1)}
-    return found | {"smallest": windows.min(axis=1), "largest": windows.max(axis=1), "slope": slope}
+    result = {"mean": windows.mean(axis=1), "deviation": windows.std(axis=1)}
+    return result | {"smallest": windows.min(axis=1), "largest": windows.max(axis=1), "slope": slope}
 
 
 OF = {"summary": _summary, "values": _values}
@@ -109,7 +109,7 @@ class Collective(Detector):
     def deviations(self, table: Table) -> Array:
         """What each column adds to the windows that a row is in, below 0 where it is lower in them than usual."""
         windows, count = self._windows(table), table.numbers.shape[1]
-        column_of = {column.name: place % count for place, column in enumerate(windows.columns)}
+        column_of = {column.name: index % count for index, column in enumerate(windows.columns)}
         names, added = self.base_.final.reasons(self.base_.prepared(windows))
         size = np.zeros((len(windows), count))
         for name, part in zip(names, np.abs(added).T, strict=True):
@@ -132,8 +132,8 @@ def windows_of(X: Array, size: int) -> Array:
     """Every window of consecutive rows (windows × size × columns); of fewer rows one, its last repeated."""
     if len(X) < size:
         X = np.concatenate([X, np.repeat(X[-1:], size - len(X), axis=0)])
-    found = np.lib.stride_tricks.sliding_window_view(X, size, axis=0)
-    return np.ascontiguousarray(found.transpose(0, 2, 1))
+    result = np.lib.stride_tricks.sliding_window_view(X, size, axis=0)
+    return np.ascontiguousarray(result.transpose(0, 2, 1))
 
 
 def mean_over_windows(values: Array, size: int, rows: int) -> Array:

@@ -124,8 +124,8 @@ class Contextual(Detector):
     def reasons(self, table: Table) -> tuple[tuple[str, ...], Array]:
         """Those of the detector, of the columns of behaviour."""
         seen = self.base_.prepared(self._differences(table))
-        found: tuple[tuple[str, ...], Array] = self.base_.final.reasons(seen)
-        return found
+        result: tuple[tuple[str, ...], Array] = self.base_.final.reasons(seen)
+        return result
 
     def explain(self) -> findings.Explanation:
         """The context, then what the detector has learned."""
@@ -151,5 +151,5 @@ def _of_neighbours(near: Neighbours, counts: Array, sums: list[Array]) -> tuple[
     """How many rows, and the sums of what is known of them, over the neighbours of each point."""
     begins = near.pairs.begins
     stored = near.pairs.stored
-    first, second = (np.add.reduceat(one[stored], begins, axis=0) for one in sums)
+    first, second = (np.add.reduceat(values[stored], begins, axis=0) for values in sums)
     return np.add.reduceat(counts[stored], begins), first, second

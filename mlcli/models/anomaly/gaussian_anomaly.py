@@ -108,7 +108,9 @@ def deviations_table(
     """How far each cell of a row lies from the mean of its column, in standard deviations."""
     z = quotient(table.numbers[0] - mean, deviation)
     lines = zip(
-        (one.name for one in columns), *(x.tolist() for x in (table.numbers[0], mean, deviation, z)), strict=True
+        (column.name for column in columns),
+        *(x.tolist() for x in (table.numbers[0], mean, deviation, z)),
+        strict=True,
     )
     header = ("column", "cell", "mean", "standard deviation", "z")
     return findings.Table("Deviations from the means", header, tuple(lines), note=note)

@@ -166,8 +166,8 @@ def repeated_tests(values: Array, alpha: float, sides: int) -> Iterator[Test]:
         mean, deviation = values[left].mean(), values[left].std(ddof=1)
         apart = values - mean
         far = np.where(left, apart if sides == 1 else np.abs(apart), -np.inf)
-        place = int(np.argmax(far))
+        index = int(np.argmax(far))
         limit = critical(count, alpha, sides)
-        left[place] = False
-        out = bool(far[place] > limit * deviation and np.ptp(values[left]) > 0)
-        yield Test(place, mean, deviation, far[place] / deviation if deviation else 0.0, limit, out)
+        left[index] = False
+        out = bool(far[index] > limit * deviation and np.ptp(values[left]) > 0)
+        yield Test(index, mean, deviation, far[index] / deviation if deviation else 0.0, limit, out)

@@ -44,9 +44,9 @@ def relative_distance(near: Neighbours, stored: DistinctRows) -> Array:
 
     between = np.empty(len(near.totals))
     parts = (np.split(values, near.pairs.begins[1:]) for values in (near.pairs.stored, near.times))
-    for place, (points, times) in enumerate(zip(*parts, strict=True)):
+    for index, (points, times) in enumerate(zip(*parts, strict=True)):
         others = max(times.sum() - 1, 1) * times.sum()
-        between[place] = times @ cdist(stored.points[points], stored.points[points]) @ times / others
+        between[index] = times @ cdist(stored.points[points], stored.points[points]) @ times / others
     return np.asarray((near.mean(near.pairs.distance) + NEVER_NOTHING) / (between + NEVER_NOTHING))
 
 

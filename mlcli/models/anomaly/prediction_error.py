@@ -113,16 +113,16 @@ class PredictionError(Detector):
         self.predicted_ = tuple(column.name for column in self._predicted(data.table))
         rows = [self._rows_of(data, seen, name) for name in self.predicted_]
         folds = inner_folds(rows[0], self.folds, rng)
-        errors = np.column_stack([self._held_out(one, folds, rng.spawn(1)[0]) for one in rows])
-        self.models_ = tuple(fitted(self._base(one), one, rng.spawn(1)[0]) for one in rows)
+        errors = np.column_stack([self._held_out(row, folds, rng.spawn(1)[0]) for row in rows])
+        self.models_ = tuple(fitted(self._base(row), row, rng.spawn(1)[0]) for row in rows)
         # the unit in which errors are measured
         if self.score == "psnr":
-            self.units_ = np.array([np.ptp(one.y) for one in rows], np.float64)
+            self.units_ = np.array([np.ptp(row.y) for row in rows], np.float64)
             found = _psnr(errors / self.units_)
             self.psnr_ = np.array([found.min(), found.max()])
         else:
             # σ is at least this share of the standard deviation of the column
-            least = 1e-3 * np.array([_spread(one) for one in rows])
+            least = 1e-3 * np.array([_spread(row) for row in rows])
             self.units_ = np.maximum(np.sqrt((errors**2).mean(axis=0)), least)
             self.psnr_ = np.zeros(2)
         if self.second is not None:

@@ -134,13 +134,13 @@ def frequent_itemsets(baskets: Flags, weights: Array, min_support: float, max_it
     rows, place = np.unique(baskets, axis=0, return_inverse=True)
     shares = np.bincount(place.ravel(), weights, len(rows)).tolist()
     paths = [(tuple(np.flatnonzero(row).tolist()), share) for row, share in zip(rows, shares, strict=True)]
-    found: dict[Itemset, float] = {}
+    result: dict[Itemset, float] = {}
     for items, support in _grown(paths, (), min_support, max_items):
-        if len(found) == MOST_SETS:
+        if len(result) == MOST_SETS:
             what = f"more than {MOST_SETS:,} sets of items are in {min_support:g} of the rows or more"
             raise FitError(what, hint=f"ask for a higher min_support, or for less than {max_items} max_items")
-        found[items] = support
-    return found
+        result[items] = support
+    return result
 
 
 def reaching(support: float, least: float) -> bool:
@@ -176,7 +176,7 @@ def _supports(paths: Iterable[Path], min_support: float) -> dict[int, float]:
 
 def _tree(paths: Iterable[Path], support: dict[int, float]) -> dict[int, list[Node]]:
     """The FP-tree of the frequent items of paths, as the nodes of each item."""
-    rank = {item: place for place, item in enumerate(support)}
+    rank = {item: index for index, item in enumerate(support)}
     root, nodes = Node(-1, None), defaultdict(list)
     for items, weight in paths:
         node = root

@@ -43,7 +43,7 @@ def log_normal_density(numbers: Array, means: Array, variances: Array, kept: Fla
 
     Means and variances are ... × classes × p; an empty cell adds nothing.
     """
-    found = np.empty((*numbers.shape[:-1], means.shape[-2]))
+    result = np.empty((*numbers.shape[:-1], means.shape[-2]))
     spreads = np.where(kept[..., None, :], variances, 1.0)
     logs = np.where(kept[..., None, :], np.log(2 * np.pi * spreads), 0.0)
     precisions = kept[..., None, :] / spreads
@@ -53,12 +53,12 @@ def log_normal_density(numbers: Array, means: Array, variances: Array, kept: Fla
         away *= away
         if with_gaps:
             terms = away * precisions[..., k, None, :] + logs[..., k, None, :]
-            found[..., k] = -0.5 * np.where(np.isnan(numbers), 0.0, terms).sum(axis=-1)
+            result[..., k] = -0.5 * np.where(np.isnan(numbers), 0.0, terms).sum(axis=-1)
         else:
-            found[..., k] = -0.5 * (away @ precisions[..., k, :, None])[..., 0] - 0.5 * logs[..., k, None, :].sum(
+            result[..., k] = -0.5 * (away @ precisions[..., k, :, None])[..., 0] - 0.5 * logs[..., k, None, :].sum(
                 axis=-1
             )
-    return found
+    return result
 
 
 def mean_gap(numbers: Array) -> float:
@@ -116,10 +116,10 @@ class EventColumns:
 
     def happened(self, numbers: Array, trials: Array) -> Array:
         """How often events did and did not happen (2 × n × columns); an empty cell has 0 of both."""
-        found = np.zeros((2, *numbers.shape))
+        result = np.zeros((2, *numbers.shape))
         for j, distribution in enumerate(self.distributions):
-            found[:, :, j] = EVENTS[distribution](numbers[:, j], trials[j])
-        return np.nan_to_num(found, copy=False)
+            result[:, :, j] = EVENTS[distribution](numbers[:, j], trials[j])
+        return np.nan_to_num(result, copy=False)
 
     def drawn(self, chances: Array, trials: Array, classes: Codes, rng: np.random.Generator) -> Array:
         """Of each column a number for each class that was drawn (columns × n)."""
@@ -127,7 +127,9 @@ class EventColumns:
             name = self.names[self.distributions.index("count")]
             what = f"how many counts a row has in all is not learned, so that '{name}' cannot be drawn"
             raise DataError(what, hint="leave it gaussian, or make it binomial with 'trials'")
-        times = np.where([one == "binomial" for one in self.distributions], trials, 1.0).astype(np.int64)
+        times = np.where([distribution == "binomial" for distribution in self.distributions], trials, 1.0).astype(
+            np.int64
+        )
         return rng.binomial(times[:, None], chances[:, classes]).astype(np.float64)
 
     def refuse_what_is_no_count(self, numbers: Array, trials: int | None) -> None:
@@ -146,17 +148,17 @@ class EventColumns:
         Counts share the chance of one event among their columns, as words share a text.
         """
         together = np.array([distribution == "count" for distribution in self.distributions], bool)
-        found = np.ones_like(counts)
-        found[:, ~together] = smoothed(counts[:, ~together])
-        found[0, together] = smoothed(counts[0, together])
-        return found
+        result = np.ones_like(counts)
+        result[:, ~together] = smoothed(counts[:, ~together])
+        result[0, together] = smoothed(counts[0, together])
+        return result
 
 
 def log_likelihood_of_events(happened: Array, shares: Array) -> Array:
     """The log-likelihood (n × classes) of events, but for factors that are the same in every class."""
     logs = np.maximum(logarithm(shares), IMPOSSIBLE)
-    found = np.tensordot(happened, logs, axes=([0, 2], [0, 1]))
-    return np.where(found < IMPOSSIBLE * 1e-9, -np.inf, found)
+    result = np.tensordot(happened, logs, axes=([0, 2], [0, 1]))
+    return np.where(result < IMPOSSIBLE * 1e-9, -np.inf, result)
 
 
 MOST_NAMED = 3
@@ -342,7 +344,7 @@ def distribution_of(column: Column, chosen: Mapping[str, str]) -> str:
 
 def event_columns(columns: Sequence[Column], chosen: Mapping[str, str]) -> EventColumns:
     """Those among some columns whose numbers are of events."""
-    pairs = [(one.name, distribution_of(one, chosen)) for one in columns if not one.coded]
+    pairs = [(column.name, distribution_of(column, chosen)) for column in columns if not column.coded]
     events = [(name, distribution) for name, distribution in pairs if distribution in EVENTS]
     return EventColumns(tuple(name for name, _ in events), tuple(distribution for _, distribution in events))
 
@@ -358,15 +360,15 @@ def split(table: Table, chosen: Mapping[str, str]) -> tuple[EventColumns, Array,
 
 def put_floors(data: LabelledRows, variances: Array, columns: Rows) -> tuple[Array, Array]:
     """Variances with a floor in columns that do not vary in a class, which are named, and the gaps of these."""
-    variances, gaps, said = variances.copy(), np.zeros(variances.shape[1]), []
+    variances, gaps, messages = variances.copy(), np.zeros(variances.shape[1]), []
     for j in columns.tolist():
         flat = [label for label, variance in zip(data.classes, variances[:, j], strict=True) if variance == 0]
-        said.append(f"'{data.table.number_columns[j].name}' (in {listed(flat, MOST_NAMED)})")
+        messages.append(f"'{data.table.number_columns[j].name}' (in {listed(flat, MOST_NAMED)})")
         gaps[j] = mean_gap(data.table.numbers[data.weights > 0, j])
         variances[:, j] = np.maximum(variances[:, j], least_variance(gaps[j]))
-    if said:
+    if messages:
         text = "numbers that do not vary within a class have a floor below their spread"
-        warnings.warn(f"{text}: {listed(said, MOST_NAMED)}", MlcliWarning, stacklevel=3)
+        warnings.warn(f"{text}: {listed(messages, MOST_NAMED)}", MlcliWarning, stacklevel=3)
     return variances, gaps
 
 
@@ -401,11 +403,11 @@ def normals_table(
 LogJoint = Callable[[Table], Array]
 
 
-def factors_of(one: Table, log_joint: LogJoint, classes: tuple[str, ...]) -> findings.Table:
+def factors_of(table: Table, log_joint: LogJoint, classes: tuple[str, ...]) -> findings.Table:
     """Of one row: a line for each factor, a column for each class."""
-    prior, product = log_joint(_alone(one, "")), log_joint(one)
+    prior, product = log_joint(_alone(table, "")), log_joint(table)
     possible = np.where(np.isneginf(prior), 0.0, prior)
-    factors = [(what, log_joint(_alone(one, name)) - possible) for name, what in _known_cells(one)]
+    factors = [(what, log_joint(_alone(table, name)) - possible) for name, what in _known_cells(table)]
     lines = [("prior", prior), *factors, ("product", product)]
     rows = [(what, *np.exp(logs[0]).tolist()) for what, logs in lines]
     if np.isfinite(product).any():
@@ -420,8 +422,10 @@ def _known_cells(row: Table) -> Iterator[tuple[str, str]]:
             yield column.name, f"{column.name} = {cell_text(column, float(cells[0]))}"
 
 
-def _alone(one: Table, name: str) -> Table:
+def _alone(table: Table, name: str) -> Table:
     """The row with only one of its cells; a cell that is empty adds no factor."""
-    numbers = np.array([column.name == name for column in one.number_columns], bool)
-    codes = np.array([column.name == name for column in one.code_columns], bool)
-    return Table(one.columns, np.where(numbers, one.numbers, np.nan), np.where(codes, one.codes, MISSING_CODE))
+    numbers = np.array([column.name == name for column in table.number_columns], bool)
+    codes = np.array([column.name == name for column in table.code_columns], bool)
+    return Table(
+        table.columns, np.where(numbers, table.numbers, np.nan), np.where(codes, table.codes, MISSING_CODE)
+    )

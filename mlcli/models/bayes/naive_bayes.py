@@ -163,13 +163,13 @@ class NaiveBayes(Classifier, CountsParameters, Generative, GivesEvidence, LeaveO
 
     def conflicts(self) -> list[str]:
         """Given priors add up to 1 and are not smoothed; distributions are such, and trials are of one."""
-        found = [*wrong_distributions(self._chosen), *prior_conflicts(self.priors)]
-        found += wrong_level_priors(self.level_priors or {})
+        result = [*wrong_distributions(self._chosen), *prior_conflicts(self.priors)]
+        result += wrong_level_priors(self.level_priors or {})
         if self.priors is not None and self.smooth_prior:
-            found.append("priors that are given are not smoothed: leave out smooth_prior")
+            result.append("priors that are given are not smoothed: leave out smooth_prior")
         if self.trials is not None and "binomial" not in self._chosen.values():
-            found.append("trials are of binomial columns: name one in distributions, or leave them out")
-        return found
+            result.append("trials are of binomial columns: name one in distributions, or leave them out")
+        return result
 
     @property
     def _chosen(self) -> dict[str, Any]:
@@ -265,17 +265,17 @@ class NaiveBayes(Classifier, CountsParameters, Generative, GivesEvidence, LeaveO
 
     def log_joint(self, table: Table) -> Array:
         """The logarithm of P(k) Π_j P(x_j | k) for each row and class."""
-        found = np.tile(logarithm(self.priors_), (len(table), 1))
+        result = np.tile(logarithm(self.priors_), (len(table), 1))
         events, numbers, table = split(table, self._chosen)
         events.refuse_what_is_no_count(numbers, self.trials)
-        found += log_likelihood_of_events(events.happened(numbers, self.trials_), self.events_)
+        result += log_likelihood_of_events(events.happened(numbers, self.trials_), self.events_)
         for rows in blocks_of(len(table), table.numbers.shape[1], 2**14):  # what fits a cache
-            found[rows] += log_normal_density(table.numbers[rows], self.means_, self.variances_, self.kept_)
+            result[rows] += log_normal_density(table.numbers[rows], self.means_, self.variances_, self.kept_)
         for j in np.flatnonzero(self.gaps_).tolist():
-            found += log_mass(table.numbers[:, j], self.means_[:, j], self.variances_[:, j], self.gaps_[j])
+            result += log_mass(table.numbers[:, j], self.means_[:, j], self.variances_[:, j], self.gaps_[j])
         for shares, codes in zip(self.likelihoods_, table.codes.T, strict=True):
-            found += log_likelihood(logarithm(shares), codes)
-        return found
+            result += log_likelihood(logarithm(shares), codes)
+        return result
 
     def log_evidence(self, table: Table) -> Array:
         """The logarithm of Σ_k P(k) Π_j P(x_j | k), over the cells that are known."""
@@ -311,7 +311,7 @@ class NaiveBayes(Classifier, CountsParameters, Generative, GivesEvidence, LeaveO
     def adjustable_parameters(self, table: Table) -> float | None:
         """Means, variances, and of shares that add up to 1 one less than there are."""
         classes = len(self.classes_)
-        shares = sum(one.size - classes for one in self.likelihoods_)
+        shares = sum(likelihood.size - classes for likelihood in self.likelihoods_)
         return float(classes - 1 + shares + self.means_.size + self.variances_.size)
 
     def explain(self) -> findings.Explanation:
@@ -333,7 +333,7 @@ class NaiveBayes(Classifier, CountsParameters, Generative, GivesEvidence, LeaveO
 
     def _number_tables(self) -> Iterator[findings.Table]:
         events = event_columns(self.columns_, self._chosen)
-        numbers = [one.name for one in self.columns_ if not one.coded and one.name not in events.names]
+        numbers = [column.name for column in self.columns_ if not column.coded and column.name not in events.names]
         if events.names:
             yield events_table(events, self.events_, self.target_, self.classes_)
         if numbers:

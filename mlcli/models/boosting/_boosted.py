@@ -142,12 +142,12 @@ class Boosted(Classifier, Regressor, CountsParameters, HasImportances, RowExplai
         searched = not self.by_curvature or isinstance(loss, AbsoluteLoss)
 
         def trees(slopes: LossDerivatives, scores: Array) -> list[tuple[BoostedTree, Array]]:
-            found = []
+            result = []
             for output, gradient in enumerate(slopes.gradient):
                 hessian = slopes.hessian[output] if self.by_curvature else train.weights
                 score_of = partial(loss.step, slopes, scores, output) if searched else None
-                found.append(grower.grow(gradient, hessian, self._drawn(rng), self.learning_rate, score_of))
-            return found
+                result.append(grower.grow(gradient, hessian, self._drawn(rng), self.learning_rate, score_of))
+            return result
 
         return trees
 
@@ -260,8 +260,8 @@ class Boosted(Classifier, Regressor, CountsParameters, HasImportances, RowExplai
         end = [*trees.roots, len(trees.feature)][: FIRST_ROUNDS * len(names) + 1][-1]
         if trees.leaves[:end].sum() <= MOST_LEAVES:
             adds = [f"{value:+.6g}" for value in trees.value[:end, 0]]
-            for place, root in enumerate(trees.roots[trees.roots < end].tolist()):
-                title = f"Round {place // len(names) + 1}: what is added to {names[place % len(names)]}"
+            for index, root in enumerate(trees.roots[trees.roots < end].tolist()):
+                title = f"Round {index // len(names) + 1}: what is added to {names[index % len(names)]}"
                 yield rules(NamedTree(trees, self.columns_, adds, root), title)
 
     def _importance_table(self) -> Figures:

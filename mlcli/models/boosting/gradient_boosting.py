@@ -107,21 +107,21 @@ class GradientBoosting(Boosted, Classifier, Regressor):
         def weak_learners(slopes: LossDerivatives, scores: Array) -> list[tuple[WeakLearner, Array]]:
             """For every output one that goes as far as by itself helps most, and of that a part."""
             (own,) = rng.spawn(1)
-            found = []
+            result = []
             for output, gradient in enumerate(slopes.gradient):
                 model = fitted(base, valued(train, -gradient / train.weights), own)
                 values = values_of(model, train.table)
                 learner = WeakLearner(model, self.learning_rate * line_search(loss, scores, output, values))
-                found.append((learner, learner.far * values))
-            return found
+                result.append((learner, learner.far * values))
+            return result
 
         return weak_learners
 
     def _keep(self, learners: Sequence[Any]) -> None:
         super()._keep(learners if self.base is None else ())
         others = () if self.base is None else learners
-        self.models_ = tuple(one.model for one in others)
-        self.multipliers_ = np.array([one.far for one in others])
+        self.models_ = tuple(other.model for other in others)
+        self.multipliers_ = np.array([other.far for other in others])
 
     def stages(self) -> int:
         """The rounds that are kept."""
@@ -131,9 +131,9 @@ class GradientBoosting(Boosted, Classifier, Regressor):
         if self.base is None:
             super()._add(scores, table, first, end)
             return
-        for place in range(first, end):
-            values = values_of(self.models_[place], table)
-            scores[:, place % len(self.start_)] += self.multipliers_[place] * values
+        for index in range(first, end):
+            values = values_of(self.models_[index], table)
+            scores[:, index % len(self.start_)] += self.multipliers_[index] * values
 
     def adjustable_parameters(self, table: Table) -> float | None:
         """As for trees; of another base what each fit has, with its multiplier, where the base counts them."""
@@ -148,13 +148,13 @@ class GradientBoosting(Boosted, Classifier, Regressor):
         if self.base is None:
             return super().explain()
         row = self.stages(), len(self.training_loss_) - 1, self.base.final.name
-        found = Figures("Rounds", ("kept", "made", "base"), (row,)), self._losses()
+        result = Figures("Rounds", ("kept", "made", "base"), (row,)), self._losses()
         if not self.stages():
-            return found
+            return result
         rounds = tuple(np.arange(1.0, self.stages() + 1).tolist())
         names = self.score_names()
         far = tuple((name, tuple(self.multipliers_[k :: len(names)].tolist())) for k, name in enumerate(names))
-        return *found, Curve("Step length by round", "round", rounds, far)
+        return *result, Curve("Step length by round", "round", rounds, far)
 
     def check_learned(self) -> None:
         """As for trees, or as many models for each output, all of them what was asked for."""
@@ -190,7 +190,7 @@ def values_of(member: Model, table: Table) -> Array:
 
 def valued(data: Any, y: Array) -> ValuedRows:
     """The same rows with other values."""
-    return ValuedRows(**{one.name: getattr(data, one.name) for one in fields(RowsOfTable)}, y=y)
+    return ValuedRows(**{field.name: getattr(data, field.name) for field in fields(RowsOfTable)}, y=y)
 
 
 def line_search(loss: Loss, scores: Array, output: int, direction: Array) -> float:

@@ -67,8 +67,8 @@ class Linkage:
 
 def _centroid(first: Array, second: Array, between: float, a: float, b: float, sizes: Array) -> Array:
     """The squared distance between their means."""
-    one, other = a / (a + b), b / (a + b)
-    return one * first + other * second - one * other * between
+    value, other = a / (a + b), b / (a + b)
+    return value * first + other * second - value * other * between
 
 
 def _ward(first: Array, second: Array, between: float, a: float, b: float, sizes: Array) -> Array:
@@ -107,14 +107,14 @@ class Merges:
 
     def rows_below(self, cluster: int) -> Rows:
         """The rows of a cluster of the tree."""
-        rows, found, waiting = len(self.heights) + 1, [], [cluster]
+        rows, results, waiting = len(self.heights) + 1, [], [cluster]
         while waiting:
-            one = waiting.pop()
-            if one < rows:
-                found.append(one)
+            index = waiting.pop()
+            if index < rows:
+                results.append(index)
             else:
-                waiting += self.children[one - rows].tolist()
-        return np.array(sorted(found), dtype=np.intp)
+                waiting += self.children[index - rows].tolist()
+        return np.array(sorted(results), dtype=np.intp)
 
     def _labels(self, done: Flags) -> Codes:
         """The cluster of each row after some of the merges."""
@@ -218,10 +218,10 @@ def _numbered(pairs: Rows, heights: Array) -> Merges:
     sizes = [1] * rows
     children = np.empty((len(heights), 2), np.intp)
     for step, pair in enumerate(pairs.tolist()):
-        one, other = (_root(parent, row) for row in pair)
-        children[step] = min(one, other), max(one, other)
-        parent[one] = parent[other] = rows + step
-        sizes.append(sizes[one] + sizes[other])
+        index, other = (_root(parent, row) for row in pair)
+        children[step] = min(index, other), max(index, other)
+        parent[index] = parent[other] = rows + step
+        sizes.append(sizes[index] + sizes[other])
     return Merges(children, heights, np.array(sizes[rows:], dtype=np.intp))
 
 
@@ -347,14 +347,14 @@ def _leaves(merges: Merges, first: int) -> list[int]:
     """What the merges from the one that makes ``first`` on join, from top to bottom; the larger part is above."""
     rows = len(merges.heights) + 1
     sizes = np.concatenate([np.ones(rows, np.intp), merges.sizes])
-    found, waiting = [], [2 * rows - 2]
+    results, waiting = [], [2 * rows - 2]
     while waiting:
         node = waiting.pop()
         if node < first:
-            found.append(node)
+            results.append(node)
         else:
             waiting += sorted(map(int, merges.children[node - rows]), key=lambda part: (int(sizes[part]), -part))
-    return found
+    return results
 
 
 def _name(merges: Merges, leaf: int, cluster: Codes) -> str:

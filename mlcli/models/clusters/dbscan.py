@@ -98,9 +98,9 @@ class DBSCAN(DistanceClusterer, Clusterer):
     def cluster_of(self, table: Table) -> Codes:
         """The cluster of the nearest core row within eps, else noise."""
         noise = self.cluster_count_ - 1
-        found = np.full(len(table), noise, np.int32)
+        result = np.full(len(table), noise, np.int32)
         if not len(self.core_cluster_):
-            return found
+            return result
         if self.distances is not None:
             apart = distances_to_rows(table, self.distances)[:, self.core_.astype(np.intp)]
             near = apart.argmin(axis=1)
@@ -110,8 +110,8 @@ class DBSCAN(DistanceClusterer, Clusterer):
         for pairs in nearest(DISTANCES["euclidean"], of_numbers(table.numbers), of_numbers(core.points), 1):
             near = pairs.keep(pairs.begins)
             inside = near.distance <= self._limit
-            found[near.query] = np.where(inside, self.core_cluster_[core.first[near.stored]], noise)
-        return found
+            result[near.query] = np.where(inside, self.core_cluster_[core.first[near.stored]], noise)
+        return result
 
     def cluster_count(self) -> int:
         """The clusters, and noise."""
@@ -169,7 +169,7 @@ def linked_points(X: Array, limit: float) -> Codes:
     """The cluster of each row: those within a distance of each other, from neighbour to neighbour."""
     if loops_pay(len(X) ** 2):
         return KDTree.of(X).linked(limit)
-    return linked_by(len(X), lambda some, others: squared_differences(X[some], X[others]) <= limit * limit)
+    return linked_by(len(X), lambda subset, others: squared_differences(X[subset], X[others]) <= limit * limit)
 
 
 def linked_by(rows: int, near: Callable[[Rows, Rows], Flags]) -> Codes:

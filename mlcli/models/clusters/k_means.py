@@ -187,13 +187,13 @@ class KMeans(Clusterer):
         return findings.Table("Separation by the number of clusters", ("clusters", "separation"), rows, note=note)
 
 
-def _separation(found: SettledCentres, cloud: CentredRows) -> float:
+def _separation(settled_centres: SettledCentres, cloud: CentredRows) -> float:
     """The smallest distance of two centres, in mean distances of rows to theirs."""
-    if len(found.centres) < 2:
+    if len(settled_centres.centres) < 2:
         return 0.0
-    apart = np.sqrt(squared_differences(found.centres, found.centres))
+    apart = np.sqrt(squared_differences(settled_centres.centres, settled_centres.centres))
     np.fill_diagonal(apart, np.inf)
-    near = nearest_centres(cloud.X, found.centres, cloud.lengths)
-    away = np.sqrt(squared_lengths(cloud.X - found.centres[near.cluster]))
+    near = nearest_centres(cloud.X, settled_centres.centres, cloud.lengths)
+    away = np.sqrt(squared_lengths(cloud.X - settled_centres.centres[near.cluster]))
     mean = float(np.average(away, weights=cloud.weights))
     return float(apart.min()) / mean if mean > 0 else float(np.finfo(np.float64).max)

@@ -129,33 +129,33 @@ def built(apart: Array, weights: Array, count: int) -> Rows:
     return np.array(chosen)
 
 
-def swapped(apart: Array, weights: Array, places: Rows, most: int) -> tuple[Rows, int]:
+def swapped(apart: Array, weights: Array, indices: Rows, most: int) -> tuple[Rows, int]:
     """The medoids after the swaps that lower the sum of distances most, and how many there were."""
-    places = places.copy()
+    indices = indices.copy()
     for swaps in range(most):
-        gain, medoid, row = _best_swap(apart, weights, places)
+        gain, medoid, row = _best_swap(apart, weights, indices)
         # A swap must lower the sum of distances by a larger share
-        if gain <= 1e-12 * _sum(apart, weights, places):
-            return places, swaps
-        places[medoid] = row
-    return places, most
+        if gain <= 1e-12 * _sum(apart, weights, indices):
+            return indices, swaps
+        indices[medoid] = row
+    return indices, most
 
 
-def _best_swap(apart: Array, weights: Array, places: Rows) -> tuple[float, int, int]:
+def _best_swap(apart: Array, weights: Array, indices: Rows) -> tuple[float, int, int]:
     """By how much the best swap lowers the sum; a row that loses its medoid goes to its second one, or the new."""
-    among = np.hstack([apart[:, places], np.full((len(apart), 1), np.inf)])
+    among = np.hstack([apart[:, indices], np.full((len(apart), 1), np.inf)])
     order = np.argsort(among, axis=1, kind="stable")[:, :2]
     first, second = np.take_along_axis(among, order, axis=1).T
     nearer = np.minimum(apart - first[:, None], 0.0)
     lost = np.minimum(apart, second[:, None]) - first[:, None] - nearer
-    changes = np.tile(weights @ nearer, (len(places), 1))
-    for medoid in range(len(places)):
+    changes = np.tile(weights @ nearer, (len(indices), 1))
+    for medoid in range(len(indices)):
         own = order[:, 0] == medoid
         changes[medoid] += weights[own] @ lost[own]
-    changes[:, places] = np.inf
+    changes[:, indices] = np.inf
     best = np.unravel_index(changes.argmin(), changes.shape)
     return -float(changes[best]), int(best[0]), int(best[1])
 
 
-def _sum(apart: Array, weights: Array, places: Rows) -> float:
-    return float(weights @ apart[:, places].min(axis=1))
+def _sum(apart: Array, weights: Array, indices: Rows) -> float:
+    return float(weights @ apart[:, indices].min(axis=1))

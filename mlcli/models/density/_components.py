@@ -57,7 +57,7 @@ class DensityOfVaryingColumns(DensityEstimator, Generative):
 
     def varying_names(self) -> tuple[str, ...]:
         """The columns that it describes."""
-        return tuple(self.columns_[place].name for place in self.varies_)
+        return tuple(self.columns_[vary].name for vary in self.varies_)
 
     def drawn(self, n: int, rng: np.random.Generator) -> Array:
         """So many rows of the columns that vary."""
@@ -176,9 +176,9 @@ class MixtureOfGaussians:
 
     def whiteners(self) -> tuple[list[Array], Array]:
         """What makes the deviations of each component round, and the logarithm of its density at its mean."""
-        found = [self.kind.whitener(covariance) for covariance in self.covariances]
-        heights = np.array([height for _, height in found])
-        return [whitener for whitener, _ in found], logarithm(self.shares) + heights - 0.5 * self.means.shape[
+        results = [self.kind.whitener(covariance) for covariance in self.covariances]
+        heights = np.array([height for _, height in results])
+        return [whitener for whitener, _ in results], logarithm(self.shares) + heights - 0.5 * self.means.shape[
             1
         ] * LOG_TAU
 

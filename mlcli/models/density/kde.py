@@ -85,9 +85,9 @@ class KernelDensity(DensityOfVaryingColumns, DensityEstimator):
             equal = point[rows, None] == point
             squared[equal] = np.inf
             others = np.log(np.where(equal, 0.0, self.weights_).sum(axis=1))
-            for place, h in enumerate(TRIED * scott):
+            for index, h in enumerate(TRIED * scott):
                 found = log_sum(logs - squared / (2 * h * h), 1) - others + self._log_peak(h)
-                total[place] += self.weights_[rows] @ found
+                total[index] += self.weights_[rows] @ found
         chosen = float(TRIED[total.argmax()])
         warn_at_edge(f"the bandwidth that {self.id} chose", chosen, TRIED, *2 * ("set 'factor' to go beyond it",))
         return scott * chosen
@@ -113,15 +113,15 @@ class KernelDensity(DensityOfVaryingColumns, DensityEstimator):
 
     def log_density(self, table: Table) -> Array:
         """The logarithm of the density at each row."""
-        found = np.zeros(len(table))
+        result = np.zeros(len(table))
         logs = np.log(self.weights_ / self.weights_.sum())
         for rows, squared in self._blocks(self.varying(table)):
             squared *= -1.0 / (2 * self.h_**2)
             squared += logs
             top = squared.max(axis=1, keepdims=True)
             squared -= top
-            found[rows] = np.log(np.exp(squared, out=squared).sum(axis=1)) + top[:, 0]
-        return found + self._log_peak(self.h_)
+            result[rows] = np.log(np.exp(squared, out=squared).sum(axis=1)) + top[:, 0]
+        return result + self._log_peak(self.h_)
 
     def drawn(self, n: int, rng: np.random.Generator) -> Array:
         """A training row each, and a step from it."""

@@ -97,7 +97,7 @@ class NormalClasses(Classifier, CountsParameters, Generative, GivesEvidence, Row
         """The covariance of each class that has one."""
         known = zip(self.classes_, self.normals(), self.priors_, strict=True)
         of_class = {name: normal.covariance for name, normal, prior in known if prior > 0}
-        return covariance_table("Covariances", [one.name for one in self.columns_], of_class, self.target_)
+        return covariance_table("Covariances", [column.name for column in self.columns_], of_class, self.target_)
 
     def explain_answer(self, table: Table) -> findings.Explanation:
         """Bayes' rule for the row: prior times density of each class, and its share of their sum."""
@@ -141,10 +141,10 @@ def whitening(data: LabelledRows, sums: TrainingSums, ddof: int) -> Whitening:
     kept = spreads > LEAST_SPREAD
     transform = np.zeros((len(varies), int(kept.sum())))
     transform[varies] = directions[kept].T / spreads[kept] / units[:, None]
-    found = Whitening(transform, varies, ddof)
-    for doubt in _doubts(sums, found):
+    result = Whitening(transform, varies, ddof)
+    for doubt in _doubts(sums, result):
         warnings.warn(doubt, MlcliWarning, stacklevel=3)
-    return found
+    return result
 
 
 def from_centre(sums: TrainingSums) -> Array:
@@ -173,17 +173,17 @@ def _possible(ddof: int, sums: TrainingSums, varies: Flags) -> int:
     return 0
 
 
-def _doubts(sums: TrainingSums, found: Whitening) -> Iterator[str]:
+def _doubts(sums: TrainingSums, whitening: Whitening) -> Iterator[str]:
     """What a person should know of directions that are left out."""
     means = sums.mean[sums.weight > 0]
     apart = means.max(axis=0) - means.min(axis=0)
-    telling = int((~found.varies & (apart > SAME * np.abs(means + sums.origin).max(axis=0))).sum())
+    telling = int((~whitening.varies & (apart > SAME * np.abs(means + sums.origin).max(axis=0))).sum())
     if telling:
         yield (
             f"{telling} column{'s do' if telling > 1 else ' does'} not vary within any class, though the classes "
             "differ there: no covariance can use that, and it is left out"
         )
-    varying, directions = int(found.varies.sum()), found.transform.shape[1]
+    varying, directions = int(whitening.varies.sum()), whitening.transform.shape[1]
     if directions < varying and freedom(sums, 1) < varying:
         yield (
             f"{varying} columns vary within classes, and the rows show only {directions} directions: what lies "

@@ -98,11 +98,11 @@ class GaussianBayes(NormalClasses, Classifier):
 
     def normals(self) -> list[Normal]:
         """By the form of the covariances."""
-        whiteners = [one if one.ndim > 1 else np.diag(one) for one in self.whiteners_]
+        whiteners = [whitener if whitener.ndim > 1 else np.diag(whitener) for whitener in self.whiteners_]
         roots = map(self.covariance_type.root, self.whiteners_)
         return [
-            Normal(root, one, -float(np.linalg.slogdet(one)[1]))
-            for root, one in zip(roots, whiteners, strict=True)
+            Normal(root, whitener, -float(np.linalg.slogdet(whitener)[1]))
+            for root, whitener in zip(roots, whiteners, strict=True)
         ]
 
     def check_learned(self) -> None:

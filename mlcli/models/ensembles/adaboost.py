@@ -162,7 +162,7 @@ class AdaBoost(Classifier, RowExplainer, Staged):
         alphas, errors = self.alphas_[:MOST_ROUNDS], self.errors_[:MOST_ROUNDS]
         norms = (1 - errors) * np.exp(-alphas) + errors * np.exp(alphas)
         factors = np.exp(-alphas) / norms, np.exp(alphas) / norms
-        numbers = (one.tolist() for one in (errors, alphas, norms, *factors))
+        numbers = (factor.tolist() for factor in (errors, alphas, norms, *factors))
         cells = zip(map(_in_short, self.models_), *numbers, strict=False)
         rows = tuple((number, *line) for number, line in enumerate(cells, start=1))
         header = ("round", "learned", "error ε", "vote α", "norm Z", "right rows ×", "wrong rows ×")

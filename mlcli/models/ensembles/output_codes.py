@@ -98,7 +98,7 @@ class Coded(Classifier, RowExplainer):
         """Binary problems of classes that are there."""
         if not len(self.present_) or not np.isin(self.present_, np.arange(len(self.classes_))).all():
             raise ValueError("classes that are not there")
-        if not np.isin(self.code_, (-1, 0, 1)).all() or any(_classes_of(one) != SIDES for one in self.models_):
+        if not np.isin(self.code_, (-1, 0, 1)).all() or any(_classes_of(model) != SIDES for model in self.models_):
             raise ValueError("binary problems that are none")
 
     def explain(self) -> findings.Explanation:
@@ -148,12 +148,12 @@ class OutputCodes(Coded, Classifier):
         """A number of problems beside the problems themselves, or an empty set."""
         if self.sets is None:
             return []
-        found = []
+        result = []
         if self.length is not None:
-            found.append("length says how many sets are drawn, sets which they are: give one of them")
+            result.append("length says how many sets are drawn, sets which they are: give one of them")
         if not all(self.sets):
-            found.append("sets: each is a list of one class or more, such as [A, B]")
-        return found
+            result.append("sets: each is a list of one class or more, such as [A, B]")
+        return result
 
     def code(self, classes: int, rng: np.random.Generator) -> Code:
         """Sets of classes against the others: those that are named, all, or some."""
@@ -191,9 +191,9 @@ class OutputCodes(Coded, Classifier):
 
 def _distinct(length: int, whole: int, rng: np.random.Generator) -> list[int]:
     """So many different numbers from 1 to ``whole``, which may be too large for an array."""
-    found: dict[int, None] = {}
-    while len(found) < length:
+    nones: dict[int, None] = {}
+    while len(nones) < length:
         number = int.from_bytes(rng.bytes((whole.bit_length() + 7) // 8), "little") & whole
         if number:
-            found[number] = None
-    return list(found)
+            nones[number] = None
+    return list(nones)

@@ -89,12 +89,12 @@ class Voting(Classifier, Regressor, RowExplainer):
         """Weights that are given and learned, too few or too many of them, or none that counts."""
         if self.weights is None:
             return []
-        found = ["weights are given, so validation has nothing to learn"] if self.validation else []
+        result = ["weights are given, so validation has nothing to learn"] if self.validation else []
         if len(self.weights) != len(self.models):
-            found.append(f"there are {len(self.models)} models but {len(self.weights)} weights")
+            result.append(f"there are {len(self.models)} models but {len(self.weights)} weights")
         if not sum(self.weights) > 0:
-            found.append("one of the weights at least must be above 0")
-        return found
+            result.append("one of the weights at least must be above 0")
+        return result
 
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
         """Let every model learn from all rows, and weigh them."""

@@ -63,10 +63,10 @@ class SelfTraining(Classifier):
     def conflicts(self) -> list[str]:
         """A base that teaches itself already, or one that measures no distances where one is asked for."""
         final = self.base.final
-        found = ["base: it must be another method"] if isinstance(final, SelfTraining) else []
+        result = ["base: it must be another method"] if isinstance(final, SelfTraining) else []
         if self.largest_distance is not None and not isinstance(final, MeasuresDistances):
-            found.append(f"largest_distance: {final.id} measures no distances; it is for a base such as knn")
-        return found
+            result.append(f"largest_distance: {final.id} measures no distances; it is for a base such as knn")
+        return result
 
     @property
     def accepts(self) -> Accepts:
@@ -119,7 +119,7 @@ class SelfTraining(Classifier):
         """How many rows each round labelled and why it stopped, then what the base has learned."""
         why = findings.Lines("Pseudo-labelled rows", (self._why_it_stopped(),))
         rounds = zip(self.moved_.astype(int).tolist(), self.confidence_.tolist(), strict=True)
-        rows = tuple((place, sum(counts), *counts, *sure) for place, (counts, sure) in enumerate(rounds, 1))
+        rows = tuple((index, sum(counts), *counts, *sure) for index, (counts, sure) in enumerate(rounds, 1))
         header = ("round", "rows", *self.classes_, "least probability", "mean probability")
         table = (findings.Table("Pseudo-labels of each round", header, rows),) if rows else ()
         return (why, *table, *self.base_.explain())

@@ -98,12 +98,12 @@ class Forest(Classifier, Regressor, CountsParameters, HasImportances, RowExplain
 
     def conflicts(self) -> list[str]:
         """A name of a number of columns that is none, and shuffling without rows to shuffle."""
-        found = []
+        result = []
         if isinstance(self.features, str) and self.features not in SHARES:
-            found.append(f"features is a share, {', '.join(SHARES)} or none; was given {self.features!r}")
+            result.append(f"features is a share, {', '.join(SHARES)} or none; was given {self.features!r}")
         if self.shuffle and not self.bootstrap:
-            found.append("shuffle needs bootstrap: without it no rows are out of the bag")
-        return found
+            result.append("shuffle needs bootstrap: without it no rows are out of the bag")
+        return result
 
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
         """Sort cells into bins once, grow tree after tree, then ask each about the rows that it did not see."""

@@ -48,7 +48,7 @@ class GraphicalModel:
 
     def levels(self, codes: dict[int, int]) -> list[str]:
         """What codes of variables are called."""
-        return [self.columns[place].levels[code] for place, code in codes.items()]
+        return [self.columns[index].levels[code] for index, code in codes.items()]
 
 
 def answer(graph: GraphicalModel, question: str) -> findings.Explanation:
@@ -70,27 +70,27 @@ Terms = dict[int, int | None]
 def _sides(graph: GraphicalModel, text: str) -> tuple[Terms, dict[int, int]]:
     """What is asked for, and what is known."""
     asked, _, known = text.partition("|")
-    evidence = {place: code for place, code in _terms(graph, known).items() if code is not None}
+    evidence = {index: code for index, code in _terms(graph, known).items() if code is not None}
     if len(evidence) < len(_terms(graph, known)):
         raise UsageError(f"--ask: behind the | in '{text.strip()}' stand columns with a level each", hint=FORMS)
     wanted = _terms(graph, asked)
-    if both := [graph.columns[place].name for place in wanted if place in evidence]:
+    if both := [graph.columns[index].name for index in wanted if index in evidence]:
         raise UsageError(f"--ask: '{both[0]}' is both asked for and known in '{text.strip()}'", hint=FORMS)
     return wanted, evidence
 
 
 def _terms(graph: GraphicalModel, text: str) -> Terms:
     """Columns, some with a level, divided by commas."""
-    found: Terms = {}
+    result: Terms = {}
     for part in filter(None, map(str.strip, text.split(","))):
         name, equals, level = (piece.strip() for piece in part.partition("="))
-        place = graph.place(name)
-        known = graph.columns[place].levels
+        index = graph.place(name)
+        known = graph.columns[index].levels
         if equals and level not in known:
             hint = did_you_mean(level, known, f"levels of {name}")
             raise UsageError(f"--ask: the column '{name}' has no level '{level}'", hint=hint)
-        found[place] = known.index(level) if equals else None
-    return found
+        result[index] = known.index(level) if equals else None
+    return result
 
 
 def _given(graph: GraphicalModel, evidence: dict[int, int]) -> tuple[list[Factor], Codes]:
@@ -104,39 +104,39 @@ def _given(graph: GraphicalModel, evidence: dict[int, int]) -> tuple[list[Factor
     return factors, codes
 
 
-def _probability(graph: GraphicalModel, text: str, wanted: Terms, evidence: dict[int, int]) -> findings.Table:
-    if not wanted:
+def _probability(graph: GraphicalModel, text: str, terms: Terms, evidence: dict[int, int]) -> findings.Table:
+    if not terms:
         raise UsageError(f"--ask: '{text}' does not say of what", hint=FORMS)
-    sizes = [len(graph.columns[place].levels) for place, level in wanted.items() if level is None]
+    sizes = [len(graph.columns[index].levels) for index, level in terms.items() if level is None]
     if np.prod(np.array(sizes, float)) > MOST_ROWS:
         raise UsageError(
             f"--ask: '{text}' has more than {MOST_ROWS} answers", hint="ask for fewer columns at once"
         )
     factors, _ = _given(graph, evidence)
-    joint = marginal(factors, tuple(wanted))
+    joint = marginal(factors, tuple(terms))
     chances = np.exp(joint.logs[0] - log_sum(joint.logs, tuple(range(1, joint.logs.ndim)))[0])
     rows: list[tuple[findings.Entry, ...]] = []
-    for codes in np.ndindex(*(len(graph.columns[place].levels) for place in wanted)):
-        combination = dict(zip(wanted, codes, strict=True))
-        if all(level in (None, combination[place]) for place, level in wanted.items()):
-            chance = float(chances[tuple(combination[place] for place in joint.variables)])
+    for codes in np.ndindex(*(len(graph.columns[index].levels) for index in terms)):
+        combination = dict(zip(terms, codes, strict=True))
+        if all(level in (None, combination[index]) for index, level in terms.items()):
+            chance = float(chances[tuple(combination[variable] for variable in joint.variables)])
             rows.append((*graph.levels(combination), chance))
-    header = (*(graph.columns[place].name for place in wanted), "probability")
+    header = (*(graph.columns[index].name for index in terms), "probability")
     return findings.Table(text, header, tuple(rows))
 
 
-def _most_probable(graph: GraphicalModel, text: str, wanted: Terms, evidence: dict[int, int]) -> findings.Table:
+def _most_probable(graph: GraphicalModel, text: str, terms: Terms, evidence: dict[int, int]) -> findings.Table:
     """The levels that are most probable together; of all variables where none is named."""
-    if named := [place for place, level in wanted.items() if level is not None]:
+    if named := [index for index, level in terms.items() if level is not None]:
         what = f"--ask: '{text}' names a level of '{graph.columns[named[0]].name}', which is what it asks for"
         raise UsageError(what, hint=FORMS)
     factors, codes = _given(graph, evidence)
-    places = list(wanted) or [place for place in range(len(graph.columns)) if place not in evidence]
-    found = most_probable(factors, places, codes)
-    best = {place: int(found[0, place]) for place in places}
-    total, there = marginal(factors, ()).logs[0], [factor.given(found, places) for factor in factors]
+    indices = list(terms) or [index for index in range(len(graph.columns)) if index not in evidence]
+    result = most_probable(factors, indices, codes)
+    best = {index: int(result[0, index]) for index in indices}
+    total, there = marginal(factors, ()).logs[0], [factor.given(result, indices) for factor in factors]
     chance = float(np.exp(marginal(there, ()).logs[0] - total))
-    rows = tuple((graph.columns[place].name, level) for place, level in zip(best, graph.levels(best), strict=True))
+    rows = tuple((graph.columns[index].name, level) for index, level in zip(best, graph.levels(best), strict=True))
     note = f"the most probable together: probability {chance:.4g}, given what is known"
     return findings.Table(text, ("column", "level"), rows, note=note)
 
@@ -215,21 +215,21 @@ def place_of(name: object, columns: Sequence[Column], where: str) -> int:
     return names.index(str(name))
 
 
-def listed_names(columns: Sequence[Column], places: Iterable[int]) -> str:
+def listed_names(columns: Sequence[Column], iterable: Iterable[int]) -> str:
     """Variables by name, with commas."""
-    return ", ".join(columns[place].name for place in places)
+    return ", ".join(columns[index].name for index in iterable)
 
 
 def ends(text: str, sign: str) -> tuple[str, str] | None:
     """The two names that a text joins, or None."""
-    one, found, other = (part.strip() for part in text.partition(sign))
-    return (one, other) if found and one and other else None
+    name, word, other = (part.strip() for part in text.partition(sign))
+    return (name, other) if word and name and other else None
 
 
 def joined_by(texts: Sequence[str], sign: str, columns: Sequence[Column]) -> list[tuple[int, int]]:
     """The numbers of the two variables that each text joins."""
     pairs = [ends(text, sign) or (text, text) for text in texts]
-    return [(place_of(one, columns, "edges"), place_of(other, columns, "edges")) for one, other in pairs]
+    return [(place_of(name, columns, "edges"), place_of(other, columns, "edges")) for name, other in pairs]
 
 
 def factorisation(columns: Sequence[Column], families: Sequence[tuple[int, ...]]) -> findings.Lines:
@@ -250,14 +250,14 @@ def drawn_graph(
     # A graph of more columns is not drawn
     if not pairs or len(columns) > 40:
         return ()
-    line = {node: place for place, node in enumerate(order)}
+    line = {node: index for index, node in enumerate(order)}
     names = tuple(columns[node].name for node in order)
-    return (findings.Graph("Graph", names, tuple((line[one], line[other]) for one, other in pairs), directed),)
+    return (findings.Graph("Graph", names, tuple((line[index], line[other]) for index, other in pairs), directed),)
 
 
 def arrow_table(columns: Sequence[Column], pairs: Sequence[tuple[int, int]]) -> findings.Table:
     """From where arrows lead to where."""
-    rows = tuple((columns[one].name, columns[other].name) for one, other in pairs)
+    rows = tuple((columns[index].name, columns[other].name) for index, other in pairs)
     note = "" if pairs else "no arrows: all columns are independent"
     return findings.Table("Arrows", ("from", "to"), rows, note=note)
 
@@ -270,9 +270,9 @@ def chance_tables(
         table = chances[child]
         lines: list[tuple[findings.Entry, ...]] = []
         for place in np.ndindex(table.shape[:-1]):
-            known = (columns[one].levels[code] for one, code in zip(parents, place, strict=True))
+            known = (columns[parent].levels[code] for parent, code in zip(parents, place, strict=True))
             lines.append((*known, *table[place].tolist()))
-        header = (*(columns[one].name for one in parents), *columns[child].levels)
+        header = (*(columns[parent].name for parent in parents), *columns[child].levels)
         # A longer table of conditional probabilities is not printed
         if len(lines) <= 24:
             yield findings.Table(_title(columns, (*parents, child)), header, tuple(lines), note=note)
@@ -310,4 +310,6 @@ def logs_of(name: str, given: Any, shape: tuple[int, ...]) -> Array:
 
 def are_names(parents: Any) -> bool:
     """Whether parents are given as a list of names, or as nothing."""
-    return parents is None or (isinstance(parents, list | tuple) and all(isinstance(one, str) for one in parents))
+    return parents is None or (
+        isinstance(parents, list | tuple) and all(isinstance(parent, str) for parent in parents)
+    )

@@ -39,14 +39,14 @@ class Factor:
 
     def given(self, codes: Codes, known: Collection[int]) -> Factor:
         """What is left where some variables are known: ``codes`` are rows × all variables."""
-        seen = [place for place, variable in enumerate(self.variables) if variable in known]
+        seen = [index for index, variable in enumerate(self.variables) if variable in known]
         if not seen:
             return self
-        left = [place for place in range(len(self.variables)) if place not in seen]
-        by_known = self.logs.transpose([0, *(1 + place for place in (*seen, *left))])
-        cells = tuple(codes[:, self.variables[place]] for place in seen)
+        left = [index for index in range(len(self.variables)) if index not in seen]
+        by_known = self.logs.transpose([0, *(1 + index for index in (*seen, *left))])
+        cells = tuple(codes[:, self.variables[index]] for index in seen)
         logs = by_known[(np.arange(len(codes)), *cells)] if len(self.logs) > 1 else by_known[0][cells]
-        return Factor(tuple(self.variables[place] for place in left), logs)
+        return Factor(tuple(self.variables[index] for index in left), logs)
 
     def over(self, variables: Sequence[int]) -> Array:
         """The logarithms with an axis for each of these variables, of length 1 where it does not matter."""
@@ -112,9 +112,9 @@ def min_fill(scopes: Iterable[Collection[int]], variables: Collection[int]) -> l
     left, order = set(variables), list[int]()
     while left:
         chosen = min(left, key=lambda variable: (_fill(near, variable), len(near[variable]), variable))
-        for one, other in combinations(near[chosen], 2):
-            near[one].add(other)
-            near[other].add(one)
+        for index, other in combinations(near[chosen], 2):
+            near[index].add(other)
+            near[other].add(index)
         for other in near.pop(chosen):
             near[other].discard(chosen)
         left.remove(chosen)
@@ -123,7 +123,7 @@ def min_fill(scopes: Iterable[Collection[int]], variables: Collection[int]) -> l
 
 
 def _fill(near: dict[int, set[int]], variable: int) -> int:
-    return sum(other not in near[one] for one, other in combinations(near[variable], 2))
+    return sum(other not in near[index] for index, other in combinations(near[variable], 2))
 
 
 def eliminated(
@@ -151,11 +151,11 @@ def most_probable(factors: Sequence[Factor], of: Collection[int], codes: Codes) 
     hidden = {variable for factor in factors for variable in factor.variables} - set(of)
     left, _ = eliminated(factors, hidden, log_sum)
     _, taken = eliminated(left, of, largest)
-    found = codes.copy()
+    result = codes.copy()
     for variable, about in reversed(taken):
         others = [other for other in about.variables if other != variable]
-        found[:, variable] = np.argmax(about.given(found, others).logs, axis=1)
-    return found
+        result[:, variable] = np.argmax(about.given(result, others).logs, axis=1)
+    return result
 
 
 Messages = dict[tuple[int, int], Array]
@@ -169,8 +169,8 @@ DAMPING = 0.5
 def beliefs(factors: Sequence[Factor], reduce: Reduce = log_sum) -> dict[int, Array]:
     """The logarithms (rows × levels) of what messages leave each variable to believe, but for a constant."""
     inwards: Messages = {
-        (place, variable): np.zeros((1, factor.logs.shape[factor.axis(variable)]))
-        for place, factor in enumerate(factors)
+        (index, variable): np.zeros((1, factor.logs.shape[factor.axis(variable)]))
+        for index, factor in enumerate(factors)
         for variable in factor.variables
     }
     variables = {variable for _, variable in inwards}
@@ -187,24 +187,24 @@ def beliefs(factors: Sequence[Factor], reduce: Reduce = log_sum) -> dict[int, Ar
     return {variable: _belief(inwards, variable) for variable in sorted(variables)}
 
 
-def _sent(factors: Sequence[Factor], inwards: Messages, place: int, variable: int, reduce: Reduce) -> Array:
+def _sent(factors: Sequence[Factor], inwards: Messages, index: int, variable: int, reduce: Reduce) -> Array:
     """What a factor tells a variable: itself times what its other variables believe without it, reduced."""
-    factor = factors[place]
+    factor = factors[index]
     total = factor.logs
     for other in factor.variables:
         if other != variable:
-            heard = Factor((other,), _belief(inwards, other, but=place))
+            heard = Factor((other,), _belief(inwards, other, but=index))
             total = total + heard.over(factor.variables)
     others = tuple(factor.axis(other) for other in factor.variables if other != variable)
-    found = reduce(total, others) if others else total
-    top = found.max(axis=1, keepdims=True)
+    result = reduce(total, others) if others else total
+    top = result.max(axis=1, keepdims=True)
     # a finite logarithm of 0, so that messages can be mixed
-    return np.asarray(np.maximum(found - np.where(np.isneginf(top), 0.0, top), -1e4))
+    return np.asarray(np.maximum(result - np.where(np.isneginf(top), 0.0, top), -1e4))
 
 
 def _belief(inwards: Messages, variable: int, but: int | None = None) -> Array:
     """The product of the messages to a variable, but for that of one factor."""
-    messages = [message for (place, to), message in inwards.items() if to == variable and place != but]
+    messages = [message for (index, to), message in inwards.items() if to == variable and index != but]
     return np.asarray(sum(messages, np.zeros((1, 1))))
 
 
@@ -213,7 +213,7 @@ def sampled_shares(
 ) -> Array:
     """The probability of each level of a variable (rows × levels); the factors have their evidence already."""
     hidden = sorted({variable for factor in factors for variable in factor.variables})
-    about = {one: [factor for factor in factors if one in factor.variables] for one in hidden}
+    about = {index: [factor for factor in factors if index in factor.variables] for index in hidden}
     state = codes.copy()
     state[:, hidden] = 0
     # burn-in: the first sweeps only forget the start
@@ -266,13 +266,13 @@ def log_marginals(factors: Sequence[Factor], codes: Codes, query: int, levels: i
     """
     hidden = codes.copy()
     hidden[:, query] = -1
-    found = np.zeros((len(codes), levels))
+    result = np.zeros((len(codes), levels))
     for rows in rows_alike(hidden >= 0):
         asked = hidden[rows]
         known = np.flatnonzero(asked[0] >= 0).tolist()
         left = [factor.given(asked, known) for factor in factors]
-        found[rows] = how.of(left, query, asked)
-    return found
+        result[rows] = how.of(left, query, asked)
+    return result
 
 
 def rows_alike(known: np.ndarray[tuple[int, int], np.dtype[np.bool_]]) -> Iterator[Rows]:

@@ -15,10 +15,10 @@ LocalScore = Callable[[int, tuple[int, ...]], float]
 
 def counts(codes: Codes, levels: Sequence[int], of: Sequence[int], weights: Array) -> Array:
     """The weight of each combination of levels of some variables, in rows where all of them are known."""
-    some, shape = codes[:, list(of)], tuple(levels[one] for one in of)
-    known = (some >= 0).all(axis=1)
-    places = np.ravel_multi_index(tuple(some[known].T), shape) if of else np.zeros(known.sum(), np.intp)
-    met = np.bincount(places, weights[known], int(np.prod(shape)))
+    subset, shape = codes[:, list(of)], tuple(levels[index] for index in of)
+    known = (subset >= 0).all(axis=1)
+    indices = np.ravel_multi_index(tuple(subset[known].T), shape) if of else np.zeros(known.sum(), np.intp)
+    met = np.bincount(indices, weights[known], int(np.prod(shape)))
     return met.astype(np.float64).reshape(shape)  # without rows NumPy counts whole numbers
 
 
@@ -26,9 +26,9 @@ def best_tree(worth: Array) -> Iterator[tuple[int, int]]:
     """The edges of the tree (Prim) of the largest worth, each from what it has already; the first is its root."""
     inside, outside = [0], list(range(1, len(worth)))
     while outside:
-        pairs = ((one, other) for one in inside for other in outside)
-        one, other = max(pairs, key=lambda pair: (round(float(worth[pair]), 12), -pair[1], -pair[0]))
-        yield one, other
+        pairs = ((index, other) for index in inside for other in outside)
+        index, other = max(pairs, key=lambda pair: (round(float(worth[pair]), 12), -pair[1], -pair[0]))
+        yield index, other
         inside.append(other)
         outside.remove(other)
 
@@ -38,9 +38,9 @@ def pairwise_worth(
 ) -> Array:
     """The mutual information of each pair of some variables, given others."""
     worth = np.zeros((len(among), len(among)))
-    for i, one in enumerate(among):
+    for i, index in enumerate(among):
         for j in range(i):
-            joint = counts(codes, levels, (one, among[j], *given), weights)
+            joint = counts(codes, levels, (index, among[j], *given), weights)
             worth[i, j] = worth[j, i] = mutual_information(joint)
     return worth
 
@@ -51,8 +51,8 @@ def tree_among(
     """Arrows of the best tree over some variables, away from the first of them."""
     arrows = np.zeros((len(levels), len(levels)), bool)
     if among:
-        for one, other in best_tree(pairwise_worth(codes, levels, among, given, weights)):
-            arrows[among[one], among[other]] = True
+        for index, other in best_tree(pairwise_worth(codes, levels, among, given, weights)):
+            arrows[among[index], among[other]] = True
     return arrows
 
 
@@ -105,8 +105,8 @@ def climbed(variables: int, score: LocalScore, most_parents: int) -> Flags:
         # A move must raise the score by more, so that rounding moves nothing
         if gain <= 1e-9:
             return arrows
-        for one, other in move:
-            arrows[one, other] = not arrows[one, other]
+        for index, other in move:
+            arrows[index, other] = not arrows[index, other]
 
 
 Move = tuple[tuple[int, int], ...]
@@ -165,14 +165,14 @@ def cycle_in(arrows: Flags) -> list[int]:
         return []
     path = [min(left)]
     while path[-1] not in path[:-1]:  # each that is left has a parent that is left
-        path.append(next(one for one in sorted(left) if arrows[one, path[-1]]))
+        path.append(next(index for index in sorted(left) if arrows[index, path[-1]]))
     return path[path.index(path[-1]) :][::-1]
 
 
 def _without_sources(arrows: Flags) -> set[int]:
     """What is left when variables without a parent are taken away, again and again."""
     left = set(range(len(arrows)))
-    while sources := {one for one in left if not arrows[sorted(left), one].any()}:
+    while sources := {index for index in left if not arrows[sorted(left), index].any()}:
         left -= sources
     return left
 
@@ -181,40 +181,42 @@ def in_order(arrows: Flags) -> list[int]:
     """Each variable after its parents, the first possible one first."""
     order: list[int] = []
     while len(order) < len(arrows):
-        left = [one for one in range(len(arrows)) if one not in order]
-        order.append(next(one for one in left if not arrows[left, one].any()))
+        left = [index for index in range(len(arrows)) if index not in order]
+        order.append(next(index for index in left if not arrows[left, index].any()))
     return order
 
 
-def separated(edges: Flags, one: Collection[int], other: Collection[int], given: Collection[int]) -> bool:
+def separated(edges: Flags, collection: Collection[int], other: Collection[int], given: Collection[int]) -> bool:
     """Whether every path of an undirected graph between two sets meets the given variables."""
-    reached, border = set(one), set(one)
+    reached, border = set(collection), set(collection)
     while border:
         border = {int(near) for here in border for near in np.flatnonzero(edges[here])} - reached - set(given)
         reached |= border
     return not reached & set(other)
 
 
-def d_separated(arrows: Flags, one: Collection[int], other: Collection[int], given: Collection[int]) -> bool:
+def d_separated(
+    arrows: Flags, collection: Collection[int], other: Collection[int], given: Collection[int]
+) -> bool:
     """Whether arrows say that two sets are independent, given a third (Lauritzen et al. 1990).
 
     Of the ancestors of all three, parents of one child are married, and arrows become edges: there it is
     separation.
     """
-    kept = ancestors(arrows, {*one, *other, *given})
+    kept = ancestors(arrows, {*collection, *other, *given})
     inside = np.zeros(len(arrows), bool)
     inside[sorted(kept)] = True
     among = arrows & inside & inside[:, None]
-    return separated(moral(among), one, other, given)
+    return separated(moral(among), collection, other, given)
 
 
 def ancestors(arrows: Flags, of: Collection[int]) -> set[int]:
     """Some variables, their parents, the parents of these, and so on."""
-    found, border = set(of), set(of)
+    results, border = set(of), set(of)
     while border:
-        border = {int(parent) for here in border for parent in np.flatnonzero(arrows[:, here])} - found
-        found |= border
-    return found
+        border = {int(parent) for here in border for parent in np.flatnonzero(arrows[:, here])} - results
+        results |= border
+    return results
 
 
 def moral(arrows: Flags) -> Flags:

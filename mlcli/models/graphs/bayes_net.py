@@ -118,7 +118,7 @@ class Families:
         It begins with counts of what is known; families that no row knows whole begin at drawn chances.
         """
         met = self.counted(codes, weights)
-        chances = tuple(_drawn(one, rng) if not one.any() else self._shares(one) for one in met)
+        chances = tuple(_drawn(values, rng) if not values.any() else self._shares(values) for values in met)
         path = list[float]()
         for _ in range(MOST_ROUNDS):
             expected, likely = self._expected(codes, weights, chances)
@@ -133,7 +133,7 @@ class Families:
         """What smoothing adds to the likelihood that EM climbs."""
         with np.errstate(divide="ignore"):
             logs = ((self._added(table), np.log(table)) for table in chances)
-            return sum(float(added * one.sum()) for added, one in logs if added)
+            return sum(float(added * values.sum()) for added, values in logs if added)
 
     def _expected(self, codes: Codes, weights: Array, chances: Sequence[Array]) -> tuple[list[Array], float]:
         """What counts are on average over the unknown cells, and the log-likelihood of the known ones."""
@@ -143,7 +143,7 @@ class Families:
             left = [factor.given(codes[rows], known) for factor in factors]
             likely += float(weights[rows] @ np.broadcast_to(marginal(left, ()).logs, len(rows)))
             for family, table in zip(self.members, expected, strict=True):
-                hidden = [one for one in family if one not in known]
+                hidden = [index for index in family if index not in known]
                 if hidden:
                     _spread(table, family, codes[rows], weights[rows], marginal(left, hidden))
         return expected, likely
@@ -154,8 +154,10 @@ def _spread(table: Array, family: tuple[int, ...], codes: Codes, weights: Array,
     of_hidden = shares(about.logs)
     rows: Rows = np.arange(len(codes)) if len(of_hidden) > 1 else np.zeros(len(codes), np.intp)
     for levels in np.ndindex(of_hidden.shape[1:]):
-        place = dict(zip(about.variables, levels, strict=True))
-        cells = tuple(np.full(len(codes), place[one]) if one in place else codes[:, one] for one in family)
+        index_of = dict(zip(about.variables, levels, strict=True))
+        cells = tuple(
+            np.full(len(codes), index_of[index]) if index in index_of else codes[:, index] for index in family
+        )
         np.add.at(table, cells, weights * np.nan_to_num(of_hidden[(rows, *levels)]))
 
 
@@ -317,7 +319,7 @@ class BayesNet(OverGraph, Classifier, CountsParameters, Generative, GivesEvidenc
         if self.arrows_.shape != (count, count) or self.arrows_.dtype != bool or cycle_in(self.arrows_):
             raise ValueError("arrows that do not fit the columns, or go in a circle")
         levels = self.level_counts()
-        shapes = [tuple(levels[one] for one in (*self._parents(child), child)) for child in range(count)]
+        shapes = [tuple(levels[parent] for parent in (*self._parents(child), child)) for child in range(count)]
         sum_to_1 = (np.allclose(chances.sum(axis=-1), 1) and (chances >= 0).all() for chances in self.chances_)
         if [chances.shape for chances in self.chances_] != shapes or not all(sum_to_1):
             raise ValueError("conditional probabilities that do not fit the arrows")

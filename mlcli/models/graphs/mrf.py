@@ -101,10 +101,10 @@ class PseudoLikelihood:
 
     def learned(self) -> tuple[Array, Array]:
         """The log-potentials of entries, and of pairs of them (symmetric), where the objective is least."""
-        found = lbfgs(self, np.zeros(self._size + len(self._upper[0])), FLAT, MOST_STEPS)
-        if said := complaint([found], FLAT):
-            warnings.warn(f"pseudo-likelihood: {said}", MlcliWarning, stacklevel=3)
-        return self._split(found.at.w)
+        minimum = lbfgs(self, np.zeros(self._size + len(self._upper[0])), FLAT, MOST_STEPS)
+        if message := complaint([minimum], FLAT):
+            warnings.warn(f"pseudo-likelihood: {message}", MlcliWarning, stacklevel=3)
+        return self._split(minimum.at.w)
 
     def at(self, w: Array) -> Iterate:
         """The objective near log-potentials: those of entries, then those of pairs."""
@@ -249,7 +249,7 @@ class MarkovRandomField(OverGraph, Classifier, CountsParameters, Generative, Giv
                     f"potentials: '{name}' is no column and no pair of columns",
                     hint="{a: [1, 2], a - b: [[1, 2], [2, 1]]}",
                 )
-            logs = logs_of(name, given, tuple(len(columns[place].levels) for place in (one, *others)))
+            logs = logs_of(name, given, tuple(len(columns[other].levels) for other in (one, *others)))
             if others:
                 other = others[0]
                 self.edges_[one, other] = self.edges_[other, one] = True
@@ -269,7 +269,7 @@ class MarkovRandomField(OverGraph, Classifier, CountsParameters, Generative, Giv
     def factors(self) -> tuple[Factor, ...]:
         """The potentials of variables, then of edges."""
         places = self._entries()
-        alone = (Factor((one,), self.alone_[None, entries]) for one, entries in enumerate(places))
+        alone = (Factor((index,), self.alone_[None, entries]) for index, entries in enumerate(places))
         pairs = (Factor(pair, self._pair(*pair)[None]) for pair in self._joined())
         return (*alone, *pairs)
 
@@ -321,7 +321,7 @@ class MarkovRandomField(OverGraph, Classifier, CountsParameters, Generative, Giv
 
     def _factorisation(self) -> findings.Lines:
         columns = self.variables()
-        scopes = [(one,) for one in range(len(columns))] + self._joined()
+        scopes = [(index,) for index in range(len(columns))] + self._joined()
         lines = (f"    f({listed_names(columns, scope)})" for scope in scopes)
         return findings.Lines(
             "Factorisation", (f"P({listed_names(columns, range(len(columns)))}) = 1/Z times", *lines)

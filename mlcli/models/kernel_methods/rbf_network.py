@@ -122,9 +122,9 @@ class RadialBasisNetwork(Classifier, Regressor, RowExplainer):
 
     def conflicts(self) -> list[str]:
         """One width, and one number of centres."""
-        found = one_width(self.gamma, self.sigma)
+        result = one_width(self.gamma, self.sigma)
         both = self.every_row and self.centres is not None
-        return found + ["with every_row there are as many centres as rows: leave centres out"] * both
+        return result + ["with every_row there are as many centres as rows: leave centres out"] * both
 
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
         """Place the centres, then learn weights and widths in turn."""

@@ -128,7 +128,9 @@ class Similarity(Classifier, Regressor, RowExplainer):
         np.fill_diagonal(squared, np.inf)
         log_kernel = LOG_KERNELS[self.kernel]
         answers = [_shares(log_kernel(gamma * squared), some.weights) @ some.outputs for gamma in tried]
-        errors = [np.average(((one - some.outputs) ** 2).sum(axis=1), weights=some.weights) for one in answers]
+        errors = [
+            np.average(((answer - some.outputs) ** 2).sum(axis=1), weights=some.weights) for answer in answers
+        ]
         self.errors_ = np.column_stack([tried, errors])
         if max(errors) == 0:
             return unit
@@ -141,7 +143,7 @@ class Similarity(Classifier, Regressor, RowExplainer):
         step = max(1, BLOCK_CELLS // len(self.points_))
         blocks = (table.numbers[at : at + step] for at in range(0, max(1, len(table)), step))
         powers = (self._log_kernel(X) for X in blocks)
-        return np.concatenate([likeness(one, self.weights_) @ self.outputs_ for one in powers])
+        return np.concatenate([likeness(power, self.weights_) @ self.outputs_ for power in powers])
 
     def _log_kernel(self, X: Array) -> Array:
         """The logarithm of the kernel of rows with landmarks."""
@@ -186,7 +188,7 @@ class Similarity(Classifier, Regressor, RowExplainer):
         ]
         cells = zip(self.rows_[order].tolist(), self.points_[order].tolist(), answers, strict=True)
         rows = tuple(
-            (row + 1, *(float(f"{one:.8g}") for one in numbers), answer) for row, numbers, answer in cells
+            (row + 1, *(float(f"{number:.8g}") for number in numbers), answer) for row, numbers, answer in cells
         )
         notes = ["rows of the file, with the columns as they are after the steps"]
         notes += [f"the first {SHOWN} of {len(self.rows_):,}"] * (len(self.rows_) > SHOWN)

@@ -117,12 +117,12 @@ class SupportVectorMachine(
         points, K = self.kernel_of(rows)
         self.sides_ = self._sides(rows.class_totals)
         machines = list(self._machines(rows, K))
-        self.offsets_ = np.array([one.margin.offset for one in machines])
-        self.norms_ = np.array([one.margin.norm for one in machines])
+        self.offsets_ = np.array([machine.margin.offset for machine in machines])
+        self.norms_ = np.array([machine.margin.norm for machine in machines])
         beta, scores, removed = np.zeros((3, len(rows), len(machines)))
-        for place, one in enumerate(machines):
-            beta[one.rows, place], scores[one.rows, place] = one.margin.beta, one.margin.scores
-            removed[one.rows, place] = one.removed
+        for index, machine in enumerate(machines):
+            beta[machine.rows, index], scores[machine.rows, index] = machine.margin.beta, machine.margin.scores
+            removed[machine.rows, index] = machine.removed
         used = np.flatnonzero(beta.any(axis=1) | self.compared)
         self.points_, self.coefficients_, self.rows_ = points[used], beta[used], rows.rows[used]
         self.slopes_ = self._slopes(rows, machines, scores - removed)
@@ -138,16 +138,16 @@ class SupportVectorMachine(
         room = np.empty(K.size if len(self.sides_) > 1 else 0, K.dtype)
         alike = repr({**settings(self), "C": None})
         known: dict[int, tuple[float, BinarySVM]] = self.shared(("machines", alike), dict)
-        for place, sides in enumerate(self.sides_.tolist()):
+        for index, sides in enumerate(self.sides_.tolist()):
             either = [span for k, span in spans.items() if k in sides or REST in sides]
             of = np.concatenate([np.arange(span.start, span.stop) for span in either])
-            least, machine = known.get(place, (np.inf, None))
+            least, machine = known.get(index, (np.inf, None))
             if machine is None or self.C is None or least > self.C:
                 y, own = np.where(rows.y[of] == sides[1], 1.0, -1.0), among(K, either, room)
                 margin = self._margin(own, y, costs[of])
                 machine = BinarySVM(of, margin, left_out(own, margin))
                 if self.C is not None and margin.converged and not margin.stopped:
-                    known[place] = self.C, machine
+                    known[index] = self.C, machine
             yield machine
 
     def _sides(self, totals: Array) -> Codes:
@@ -187,17 +187,17 @@ class SupportVectorMachine(
             y = np.searchsorted(self.sides_[:, 1], rows.y).astype(np.int32)
             return np.full(len(machines), slope(scores, y, rows.weights))
         of_two = list[float]()
-        for place, (of, margin, _) in enumerate(machines):
-            of_two.append(slope_of_two(scores[of, place], margin.target, rows.weights[of]))
+        for index, (of, margin, _) in enumerate(machines):
+            of_two.append(slope_of_two(scores[of, index], margin.target, rows.weights[of]))
         return np.array(of_two)
 
     def _note(self, rows: LabelledRows, machines: Sequence[BinarySVM], scores: Array, removed: Array) -> None:
         """Keep what is told of the training rows."""
         role = np.full(len(rows), OUTSIDE)
-        for one in machines:
-            role[one.rows[one.margin.beta != 0]] = ON_MARGIN
-        for one in machines:
-            role[one.rows[one.margin.bounded]] = INSIDE
+        for machine in machines:
+            role[machine.rows[machine.margin.beta != 0]] = ON_MARGIN
+        for machine in machines:
+            role[machine.rows[machine.margin.bounded]] = INSIDE
         self.support_ = np.zeros((len(rows.classes), 3))
         np.add.at(self.support_, (rows.y, role), 1.0)
         answers = self.decide(self._probabilities(np.vstack([scores, scores - removed])))

@@ -79,7 +79,7 @@ class SupportVectorRegression(KernelModel, Regressor, ComparesPairs, CountsParam
         self.support_ = np.array([len(rows) - len(used), solution.free.sum(), solution.bounded.sum()])
         missed = solution.residual - solution.offset
         errors = (missed, missed + left_out(K, solution))
-        self.errors_ = np.array([spread * np.sqrt(np.average(one**2, weights=rows.weights)) for one in errors])
+        self.errors_ = np.array([spread * np.sqrt(np.average(error**2, weights=rows.weights)) for error in errors])
 
     def predict_values(self, table: Table) -> Array:
         """The function."""

@@ -211,8 +211,8 @@ class LinearMargins(LinearScores):
     def learn_scores(self, data: LabelledRows, coefficients: Array, level: Array, centre: Array) -> None:
         """Take over the linear functions of all outputs, and find the sharpness of their scores."""
         self.coefficients_, self.level_, self.centre_ = coefficients, level, centre
-        place = np.searchsorted(self.present_, data.y)
-        self.sharpness_ = sharpness(self._all_scores(data.table), place, data.weights)
+        index = np.searchsorted(self.present_, data.y)
+        self.sharpness_ = sharpness(self._all_scores(data.table), index, data.weights)
 
     def _all_scores(self, table: Table) -> Array:
         """Rows × classes that are there; the first of two has the score 0."""

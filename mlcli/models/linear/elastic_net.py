@@ -75,15 +75,15 @@ class SolvedPath:
         highest = float((np.abs(squares.toward) * design.scale).max(initial=0.0)) / share
         path = SolvedPath(design, squares, level, share, *(np.empty(0) for _ in range(3)))
         exponents = np.append(np.linspace(0, 1, POINTS), np.linspace(1, FARTHEST, POINTS)[1:])
-        found, criterion = [np.zeros(len(design.scale))], [np.inf]
+        results, criterion = [np.zeros(len(design.scale))], [np.inf]
         for strength in highest * LEAST**exponents:
             penalty = path.penalty(strength)
-            found.append(squares.minimum(penalty, found[-1], ROUGH)[0])
-            criterion.append(_criterion(squares, found[-1], penalty, design.total))
+            results.append(squares.minimum(penalty, results[-1], ROUGH)[0])
+            criterion.append(_criterion(squares, results[-1], penalty, design.total))
             if len(criterion) > POINTS and not criterion[-1] < min(criterion[:-1]) - FALL:
                 break
-        strengths = (highest * LEAST**exponents)[: len(found) - 1]
-        return replace(path, strengths=strengths, found=np.array(found[1:]), criterion=np.array(criterion[1:]))
+        strengths = (highest * LEAST**exponents)[: len(results) - 1]
+        return replace(path, strengths=strengths, found=np.array(results[1:]), criterion=np.array(criterion[1:]))
 
     def penalty(self, strength: float) -> Penalty:
         """What the scaled columns pay."""

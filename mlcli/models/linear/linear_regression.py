@@ -284,8 +284,13 @@ class Residuals:
         rounding = NOTHING * spread + (ROUNDING * float(np.abs(self.answers).max())) ** 2
         if squares <= rounding * total or total - self.rank <= len(CHECKS):
             return np.full((len(CHECKS), 2), np.nan)
-        found = (self._linearity(total), self._independence(total), self._variance(total), self._normality(total))
-        return np.array(found)
+        results = (
+            self._linearity(total),
+            self._independence(total),
+            self._variance(total),
+            self._normality(total),
+        )
+        return np.array(results)
 
     def _linearity(self, total: float) -> tuple[float, float]:
         middle = float(self.weights @ self.answers) / total
@@ -326,7 +331,7 @@ class Residuals:
     def _normality(self, total: float) -> tuple[float, float]:
         unit = self.residual / math.sqrt(float(self.weights @ self.residual**2) / total)
         square = unit * unit
-        skewness, kurtosis = (float(self.weights @ (square * one)) / total for one in (unit, square))
+        skewness, kurtosis = (float(self.weights @ (square * values)) / total for values in (unit, square))
         statistic = total / 6 * (skewness**2 + (kurtosis - 3) ** 2 / 4)
         return statistic, math.exp(-statistic / 2)
 

@@ -161,10 +161,10 @@ def _block(column: Column, cells: NDArray[Any]) -> Features:
     return names, np.asarray(cells[:, None] == np.arange(len(names)), np.float64)
 
 
-def _together(one: Features, other: Features) -> Features:
+def _together(features: Features, other: Features) -> Features:
     """Each feature of one with each of the other."""
-    names = tuple(f"{first} & {second}" for first in one[0] for second in other[0])
-    return names, (one[1][:, :, None] * other[1][:, None, :]).reshape(len(one[1]), len(names))
+    names = tuple(f"{first} & {second}" for first in features[0] for second in other[0])
+    return names, (features[1][:, :, None] * other[1][:, None, :]).reshape(len(features[1]), len(names))
 
 
 def _no_rows(columns: Sequence[Column]) -> Table:

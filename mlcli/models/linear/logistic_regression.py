@@ -146,13 +146,15 @@ class LogisticRegression(LinearLikelihood, Classifier, EstimatesFitTime):
         data = data.counted()
         subproblems = self.subproblems(data)
         design = (Design.by_column if self.l1 else Design.of)(data, self.intercept)
-        objectives = [self._objective(design, one, data.weights / design.total) for one in subproblems]
+        objectives = [
+            self._objective(design, subproblem, data.weights / design.total) for subproblem in subproblems
+        ]
         until, minimise = (self.tolerance, self.max_iterations), SOLVERS[self.solver].minimise
         if self.learning_rate is not None and self.solver in DESCENTS:
             minimise = partial(DESCENTS[self.solver], learning_rate=self.learning_rate)
         minima = [minimise(objective, objective.start, *until) for objective in objectives]
         self._warn(objectives, minima)
-        found = [one.spread @ minimum.at.w for one, minimum in zip(subproblems, minima, strict=True)]
+        found = [subproblem.spread @ minimum.at.w for subproblem, minimum in zip(subproblems, minima, strict=True)]
         self.learn_coefficients(design, np.concatenate(found))
         self.iterations_ = tuple(minimum.iterations for minimum in minima)
         self.steepness_ = tuple(minimum.at.steepness for minimum in minima)
@@ -169,14 +171,16 @@ class LogisticRegression(LinearLikelihood, Classifier, EstimatesFitTime):
             loss = LinkLoss(problem.outcomes, shares, self.link_function)
         return LinearObjective(design.standard, loss, penalty, problem.mixing, self.intercept)
 
-    def _errors(self, design: Design, objective: LinearObjective, found: Minimum) -> Array:
+    def _errors(self, design: Design, objective: LinearObjective, minimum: Minimum) -> Array:
         """Standard errors of the slopes of scores: of all classes but the first against it, or of one side."""
         errors = np.full((len(objective.mixing), len(design.varying)), np.nan)
-        size, width = found.at.w.size, found.at.w.shape[1]
+        size, width = minimum.at.w.size, minimum.at.w.shape[1]
         wanted = self.standard_errors and not self.l1 and design.basis is None
         if not wanted or not size or len(objective.X) * size**2 > CHEAP:
             return errors
-        covariance = inverse_curvature(objective, found.at).reshape(-1, width, size // width, width) / design.total
+        covariance = (
+            inverse_curvature(objective, minimum.at).reshape(-1, width, size // width, width) / design.total
+        )
         own = np.einsum("ja,apbp,jb->jp", objective.mixing, covariance, objective.mixing)[:, :-1]
         errors[:, design.varying] = np.sqrt(np.maximum(own, 0.0)) / design.scale
         return errors

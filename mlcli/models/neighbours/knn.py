@@ -247,12 +247,12 @@ class NearestNeighbours(
 
     def conflicts(self) -> list[str]:
         """A priority is for equal votes that go by it, and a k-d tree for the distance that it measures."""
-        found = []
+        result = []
         if (self.priority is None) == (self.tied_vote == "priority"):
-            found.append("priority and 'tied_vote: priority' go together: give both or neither")
+            result.append("priority and 'tied_vote: priority' go together: give both or neither")
         if self.search == "k-d-tree" and not self._distance.has_tree:
-            found.append(f"a k-d tree does not measure {self.distance}: use search auto or brute")
-        return found
+            result.append(f"a k-d tree does not measure {self.distance}: use search auto or brute")
+        return result
 
     def fit_seconds(self, rows: int, columns: int, classes: int) -> float:
         """A fit only stores rows; this is how long the answers to a tenth of them take without a k-d tree."""
@@ -284,7 +284,7 @@ class NearestNeighbours(
             if name not in classes:
                 hint = did_you_mean(name, classes, "classes")
                 raise FitError(f"priority: there is no class '{name}'", hint=hint)
-        ranks = {name: 1 - place / len(self.priority) for place, name in enumerate(self.priority)}
+        ranks = {name: 1 - index / len(self.priority) for index, name in enumerate(self.priority)}
         return np.asarray(data.outputs @ np.array([ranks.get(name, 0.0) for name in classes]))
 
     def predict_proba(self, table: Table) -> Array:

@@ -148,15 +148,15 @@ class MultiLayerPerceptron(Classifier, Regressor, CountsParameters, RowExplainer
 
     def conflicts(self) -> list[str]:
         """Activations for all layers or each; cross-entropy of probabilities; hidden layers to pre-train."""
-        found = []
+        result = []
         layers = len(self.hidden)
         if len(self.activation) not in (1, layers):
-            found.append(f"activation names {len(self.activation)} for {layers} hidden layers: name one, or each")
+            result.append(f"activation names {len(self.activation)} for {layers} hidden layers: name one, or each")
         if self.loss == "cross-entropy" and self.output not in (None, "softmax", "sigmoid"):
-            found.append(f"loss cross-entropy needs probabilities (softmax, sigmoid), not output {self.output}")
+            result.append(f"loss cross-entropy needs probabilities (softmax, sigmoid), not output {self.output}")
         if self.pretrain and not self.hidden:
-            found.append("pretrain needs hidden layers, and hidden is empty")
-        return found
+            result.append("pretrain needs hidden layers, and hidden is empty")
+        return result
 
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
         """Start at random, or where pre-training ends, and train epoch after epoch."""
@@ -341,9 +341,9 @@ class ClassCoding:
         on = np.clip(0.5 * (answers + 1.0) if self.output == "tanh" else answers, 0.0, 1.0)
         on = np.hstack([1.0 - on, on]) if self.single else on
         total = on.sum(axis=1, keepdims=True)
-        found = np.zeros((len(answers), len(self.shares)))
-        found[:, self.present] = quotient(on, total)
-        return np.where(total > 0, found, self.shares)
+        result = np.zeros((len(answers), len(self.shares)))
+        result[:, self.present] = quotient(on, total)
+        return np.where(total > 0, result, self.shares)
 
 
 @dataclass(frozen=True, eq=False)
@@ -390,20 +390,20 @@ MOST_UNITS = 10
 
 def forward_sums(layers: Sequence[Layer], row: Array) -> list[tuple[Array, Array]]:
     """Of each layer the sums z = a W + b that come in and what it answers to them."""
-    found, a = [], row[None, :]
+    results, a = [], row[None, :]
     for layer in layers:
         z = a @ layer.weight + layer.bias
         a = layer.activation.apply(z.copy())
-        found.append((z, a))
-    return found
+        results.append((z, a))
+    return results
 
 
 def error_terms(layers: Sequence[Layer], answers: Sequence[Array], output: Output, target: Array) -> list[Array]:
     """δ = ∂loss/∂z of each layer, were the target this one."""
-    found = [output.errors(answers[-1].copy(), target[None, :])]
+    results = [output.errors(answers[-1].copy(), target[None, :])]
     for (before, layer), a in zip(reversed(list(pairwise(layers))), reversed(answers[:-1]), strict=True):
-        found.append(before.activation.pull(found[-1] @ layer.weight.T, a.copy()))
-    return found[::-1]
+        results.append(before.activation.pull(results[-1] @ layer.weight.T, a.copy()))
+    return results[::-1]
 
 
 def passes(
@@ -421,8 +421,8 @@ def passes(
         (name, None, value, *(None for _ in targets))
         for name, value in zip(columns[:MOST_UNITS], row.tolist(), strict=False)
     ]
-    for place, ((z, a), layer) in enumerate(zip(forward, units, strict=True)):
-        numbers = np.vstack([z, a, *(one[place] for one in errors)]).T.tolist()
+    for index, ((z, a), layer) in enumerate(zip(forward, units, strict=True)):
+        numbers = np.vstack([z, a, *(error[index] for error in errors)]).T.tolist()
         rows += [(name, *line) for name, line in zip(layer[:MOST_UNITS], numbers, strict=False)]
     header = ("unit", "sum z", "answer a", *(f"δ if {name}" for name in targets))
     note = "z: bias + weights × what comes in; a = f(z)"
@@ -440,7 +440,7 @@ def weights_of(network: Network, names: Sequence[Sequence[str]]) -> findings.Exp
     rows = [
         (unit, source, float(value))
         for layer, (before, units) in zip(network.layers, pairwise(names), strict=True)
-        for place, unit in enumerate(units)
-        for source, value in (("bias", layer.bias[place]), *zip(before, layer.weight[:, place], strict=True))
+        for index, unit in enumerate(units)
+        for source, value in (("bias", layer.bias[index]), *zip(before, layer.weight[:, index], strict=True))
     ]
     return (findings.Table("Weights", ("unit", "from", "weight"), tuple(rows)),)

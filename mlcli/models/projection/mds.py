@@ -182,11 +182,11 @@ class MultidimensionalScaling(TransductiveProjector, Projector, ComparesPairs):
         return places, self.most_steps
 
 
-def raw_stress(apart: Array, places: Array) -> float:
+def raw_stress(apart: Array, indices: Array) -> float:
     """Σ (d − |z_i − z_j|)² over all pairs, each twice."""
-    return float(((apart - euclidean(places, places)) ** 2).sum())
+    return float(((apart - euclidean(indices, indices)) ** 2).sum())
 
 
-def share_of_stress(apart: Array, places: Array) -> float:
+def share_of_stress(apart: Array, indices: Array) -> float:
     """Kruskal's stress."""
-    return float(np.sqrt(raw_stress(apart, places) / (float((apart**2).sum()) or 1.0)))
+    return float(np.sqrt(raw_stress(apart, indices) / (float((apart**2).sum()) or 1.0)))

@@ -116,7 +116,7 @@ class PrincipalComponents(Projector, RowExplainer):
 
     def explain_answer(self, table: Table) -> Explanation:
         """The place of a row as sums over its cells, and what is restored from there."""
-        names = [f"component_{place}" for place in range(1, self.kept_ + 1)]
+        names = [f"component_{index}" for index in range(1, self.kept_ + 1)]
         centred = (table.numbers[0] - self.middle_).tolist()
         parts = zip(table.number_columns, centred, self.directions_[:, : self.kept_], strict=True)
         terms = [(column.name, cell, cell * direction) for column, cell, direction in parts]

@@ -106,15 +106,15 @@ def joint(X: Array, perplexity: float) -> tuple[Rows, Rows, Array]:
 
 def _nearest(X: Array, count: int) -> tuple[Rows, Array]:
     """The nearest other rows of each row, and their squared distances."""
-    near, found = [], []
+    near, results = [], []
     for start in range(0, len(X), 500):
         apart = squared_differences(X[start : start + 500], X)
         own = np.arange(len(apart))
         apart[own, start + own] = np.inf
         chosen = np.argpartition(apart, count - 1, axis=1)[:, :count]
         near.append(chosen)
-        found.append(np.take_along_axis(apart, chosen, axis=1))
-    return np.concatenate(near), np.concatenate(found)
+        results.append(np.take_along_axis(apart, chosen, axis=1))
+    return np.concatenate(near), np.concatenate(results)
 
 
 def _conditional(apart: Array, perplexity: float) -> Array:

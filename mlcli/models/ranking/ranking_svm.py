@@ -86,9 +86,9 @@ class PairDifferences:
     def gram(self, blocks: Array) -> Array:
         """Σ weight × the products of two columns of a difference, block by block."""
         weight, total = blocks[:, 0, 0], np.zeros((self.X.shape[1],) * 2)
-        for some in blocks_of(len(self.pairs), self.X.shape[1], CELLS):
-            difference = self.X[self.pairs.higher[some]] - self.X[self.pairs.lower[some]]
-            total += (difference * weight[some, None]).T @ difference
+        for block in blocks_of(len(self.pairs), self.X.shape[1], CELLS):
+            difference = self.X[self.pairs.higher[block]] - self.X[self.pairs.lower[block]]
+            total += (difference * weight[block, None]).T @ difference
         return total
 
 
@@ -171,8 +171,8 @@ class PairSums:
 
 def least_squared_hinge(rows: PairSums, tolerance: float, max_iterations: int) -> PiecewiseMinimum:
     """By Newton's method: the objective is made of parabolas, so that the last step is exact (Lee & Lin 2014)."""
-    found = newton(rows, np.zeros(rows.X.shape[1]), tolerance, max_iterations)
-    return PiecewiseMinimum(found.at.w, found.at.value, rows.gap(found.at), found.iterations)
+    minimum = newton(rows, np.zeros(rows.X.shape[1]), tolerance, max_iterations)
+    return PiecewiseMinimum(minimum.at.w, minimum.at.value, rows.gap(minimum.at), minimum.iterations)
 
 
 def least_hinge(rows: PairSums, tolerance: float, max_iterations: int) -> PiecewiseMinimum:
@@ -187,14 +187,14 @@ def least_hinge(rows: PairSums, tolerance: float, max_iterations: int) -> Piecew
         window, whole = _window(rows, rows.X @ w)
         near = whole or objective - least <= NEAR * objective
         held = replace(window, curvature=window.curvature * (1 + hold), slope=window.slope - hold * w)
-        found = interior_point(held, tolerance if near else ROUGH, max_iterations)
-        iterations += found.iterations
+        minimum = interior_point(held, tolerance if near else ROUGH, max_iterations)
+        iterations += minimum.iterations
         if whole:
-            return replace(found, iterations=iterations)
+            return replace(minimum, iterations=iterations)
         if hold == 0:
-            least = max(least, found.value - found.gap)
-        length, objective = _length(rows, w, found.w, objective)
-        w = w + length * (found.w - w)
+            least = max(least, minimum.value - minimum.gap)
+        length, objective = _length(rows, w, minimum.w, objective)
+        w = w + length * (minimum.w - w)
         enough = tolerance if length else max(tolerance, ROUNDED)
         if (hold == 0 and objective - least <= enough * objective) or hold > MOST_HELD:
             break
@@ -302,9 +302,9 @@ def _rows_before(group: Codes, stands: Array, asks: Array, *, before_equals: boo
     turn = np.repeat([1, 0] if before_equals else [0, 1], count)
     order = np.lexsort((turn, np.concatenate([stands, asks]), np.tile(group, 2)))
     asking = order >= count
-    found = np.empty(count, np.intp)
-    found[order[asking] - count] = np.cumsum(~asking)[asking]
-    return found
+    result = np.empty(count, np.intp)
+    result[order[asking] - count] = np.cumsum(~asking)[asking]
+    return result
 
 
 OF_OPTION = "(option)"

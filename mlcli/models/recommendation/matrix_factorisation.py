@@ -142,7 +142,7 @@ class RidgeByOwner:
         These are the normal equations (Σ w x xᵀ + l2 I) b = Σ w y x.
         """
         width = X.shape[1]
-        found = np.zeros((self.size, width))
+        result = np.zeros((self.size, width))
         for first, last in self._blocks(width):
             rows = self.order[self.starts[first] : self._end(last)]
             starts = self.starts[first:last] - self.starts[first]
@@ -150,8 +150,8 @@ class RidgeByOwner:
             gram = np.add.reduceat(weighted[:, :, None] * X[rows, None, :], starts)
             right = np.add.reduceat(weighted * y[rows, None], starts)
             gram[:, range(width), range(width)] += l2
-            found[self.owners[first:last]] = np.linalg.solve(gram, right[:, :, None])[:, :, 0]
-        return found
+            result[self.owners[first:last]] = np.linalg.solve(gram, right[:, :, None])[:, :, 0]
+        return result
 
     def _blocks(self, width: int) -> Iterator[tuple[int, int]]:
         """Consecutive owners whose ratings make no more products than fit; one alone may make more."""

@@ -96,29 +96,29 @@ def _decode(emitted: Array, chain: Chain, starts: Rows, sizes: Rows, tags: Codes
     """The tags of some sequences, the longest first, written into ``tags``."""
     score = chain.start(len(starts))
     came_from = np.empty((int(sizes.max(initial=0)), *score.shape), np.int16)
-    for place in range(len(came_from)):
-        going = int((sizes > place).sum())
+    for index in range(len(came_from)):
+        going = int((sizes > index).sum())
         candidates = chain.onwards(score[:going])
         oldest = candidates.argmax(axis=1)
         best = np.take_along_axis(candidates, oldest[:, None], axis=1)[:, 0]
-        score[:going] = chain.met(best, emitted[starts[:going] + place])
-        came_from[place, :going] = oldest.reshape(going, -1)
+        score[:going] = chain.met(best, emitted[starts[:going] + index])
+        came_from[index, :going] = oldest.reshape(going, -1)
     state, symbols = (score + chain.ends).argmax(axis=1), len(chain.steps)
     others = len(chain.ends) // symbols
-    for place in range(len(came_from) - 1, -1, -1):  # the newest tag of a state is answered, the oldest was noted
-        going_on = np.arange(int((sizes > place).sum()))
+    for index in range(len(came_from) - 1, -1, -1):  # the newest tag of a state is answered, the oldest was noted
+        going_on = np.arange(int((sizes > index).sum()))
         now = state[going_on]
-        tags[starts[going_on] + place] = now % symbols
-        state[going_on] = came_from[place, going_on, now].astype(np.intp) * others + now // symbols
+        tags[starts[going_on] + index] = now % symbols
+        state[going_on] = came_from[index, going_on, now].astype(np.intp) * others + now // symbols
 
 
 def best_paths(emitted: Array, transitions: Array) -> Array:
     """Of one sequence, the largest log P(tags, observations) up to each row for each last tag (rows × tags)."""
     chain, best = Chain.of(transitions, stop=False), np.empty(emitted.shape)
     score = chain.start(1)
-    for place in range(len(emitted)):
-        score = chain.met(chain.onwards(score).max(axis=1), emitted[place : place + 1])
-        best[place] = score.reshape(-1, len(chain.steps))[:, :-1].max(axis=0)
+    for index in range(len(emitted)):
+        score = chain.met(chain.onwards(score).max(axis=1), emitted[index : index + 1])
+        best[index] = score.reshape(-1, len(chain.steps))[:, :-1].max(axis=0)
     return best
 
 
@@ -138,19 +138,19 @@ def tag_probabilities(
 def log_probabilities(emitted: Array, transitions: Array, sequence: Codes, stop: bool) -> Array:
     """The logarithm of P(observations) of each sequence: the sum over all tags, by the forward pass."""
     first_rows, chain = lengths(sequence)[0], Chain.of(transitions, stop)
-    found = np.empty(len(first_rows))
+    result = np.empty(len(first_rows))
     for starts, sizes in _blocks(sequence, transitions, BLOCK_CELLS):
         before = _forward(emitted, chain, starts, sizes)
         last = before[sizes - 1, np.arange(len(sizes))] + chain.ends
-        found[np.searchsorted(first_rows, starts)] = log_sum(last, axis=1)
-    return found
+        result[np.searchsorted(first_rows, starts)] = log_sum(last, axis=1)
+    return result
 
 
 def drawn_tags(transitions: Array, most: Rows, stop: bool, rng: np.random.Generator) -> list[Codes]:
     """The tags of a sequence of each length; with ``stop`` it may end before, but has one row at least."""
     boundary, order = len(transitions) - 1, transitions.ndim - 1
     up_to = np.cumsum(np.exp(transitions), axis=-1)
-    found = []
+    result = []
     for length in most.tolist():
         tags = [boundary] * order
         for _ in range(length):
@@ -161,8 +161,8 @@ def drawn_tags(transitions: Array, most: Rows, stop: bool, rng: np.random.Genera
             if tag == boundary:
                 break
             tags.append(tag)
-        found.append(np.array(tags[order:], np.int32))
-    return found
+        result.append(np.array(tags[order:], np.int32))
+    return result
 
 
 def _smooth(emitted: Array, chain: Chain, starts: Rows, sizes: Rows, shares: Array) -> None:
@@ -170,25 +170,25 @@ def _smooth(emitted: Array, chain: Chain, starts: Rows, sizes: Rows, shares: Arr
     symbols, others, _ = chain.steps.shape
     before = _forward(emitted, chain, starts, sizes)
     after = np.tile(chain.ends, (len(starts), 1))
-    for place in range(len(before) - 1, -1, -1):
-        going_on, here = int((sizes > place + 1).sum()), int((sizes > place).sum())
+    for index in range(len(before) - 1, -1, -1):
+        going_on, here = int((sizes > index + 1).sum()), int((sizes > index).sum())
         newest = after[:going_on].reshape(going_on, others, symbols).copy()
-        newest = chain.met(newest, emitted[starts[:going_on] + place + 1]).reshape(newest.shape)
+        newest = chain.met(newest, emitted[starts[:going_on] + index + 1]).reshape(newest.shape)
         after[:going_on] = log_sum(newest[:, None] + chain.steps, axis=3).reshape(going_on, len(chain.ends))
-        both = log_sum((before[place, :here] + after[:here]).reshape(here, others, symbols), axis=1)[:, :-1]
-        shares[starts[:here] + place] = np.exp(both - log_sum(both, axis=1)[:, None])
+        both = log_sum((before[index, :here] + after[:here]).reshape(here, others, symbols), axis=1)[:, :-1]
+        shares[starts[:here] + index] = np.exp(both - log_sum(both, axis=1)[:, None])
 
 
 def _forward(emitted: Array, chain: Chain, starts: Rows, sizes: Rows) -> Array:
     """The logarithm of P(observations up to a row, state there), by place, sequence and state."""
     score = chain.start(len(starts))
-    found = np.empty((int(sizes.max(initial=0)), *score.shape))
-    for place in range(len(found)):
-        going = int((sizes > place).sum())
+    result = np.empty((int(sizes.max(initial=0)), *score.shape))
+    for index in range(len(result)):
+        going = int((sizes > index).sum())
         reached = log_sum(chain.onwards(score[:going]), axis=1)
-        score[:going] = chain.met(reached, emitted[starts[:going] + place])
-        found[place, :going] = score[:going]
-    return found
+        score[:going] = chain.met(reached, emitted[starts[:going] + index])
+        result[index, :going] = score[:going]
+    return result
 
 
 # N-grams of tags: counts, smoothing and tables; and the columns that taggers observe.

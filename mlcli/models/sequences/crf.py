@@ -93,11 +93,11 @@ class Template:
     @staticmethod
     def read(text: str) -> Template | None:
         """The template that a text means, or None."""
-        found = WRITTEN.fullmatch(text.strip())
-        if found is None:
+        match = WRITTEN.fullmatch(text.strip())
+        if match is None:
             return None
-        look, _, length = found[1].partition(":")
-        return Template(look, int(length or 0), int(found[2] or 0))
+        look, _, length = match[1].partition(":")
+        return Template(look, int(length or 0), int(match[2] or 0))
 
     def named(self, column: str) -> str:
         """What it is called for a column."""
@@ -130,7 +130,7 @@ class Slot:
         if not column.coded:
             return Slot(template, column, np.array([first]), (name,))
         seen = [LETTERS[template.look](level, template.length) for level in column.levels]
-        order = {text: first + place for place, text in enumerate(dict.fromkeys(seen))}
+        order = {text: first + index for index, text in enumerate(dict.fromkeys(seen))}
         features = np.array([order[text] for text in seen], np.intp)
         return Slot(template, column, features, tuple(f"{name}={text}" for text in order))
 

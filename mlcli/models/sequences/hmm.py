@@ -101,17 +101,19 @@ def hidden_counts(
         counts = count_ngrams(there.y, there.sequence, len(met), 2, settings.stop)
         shares = np.where(known[:, None], data.outputs, 0.0)
         return baum_welch.run(start_from(shares, counts, possible, settings.stop))
-    found, path = baum_welch.best([random_start(possible, settings.stop, rng) for _ in range(settings.restarts)])
-    return _named(found, data.outputs), path
+    expected, path = baum_welch.best(
+        [random_start(possible, settings.stop, rng) for _ in range(settings.restarts)]
+    )
+    return _named(expected, data.outputs), path
 
 
-def _named(found: Expected, outputs: Array) -> Expected:
+def _named(expected: Expected, outputs: Array) -> Expected:
     """States in the places of tags, so that most rows have theirs."""
     from scipy.optimize import linear_sum_assignment
 
-    _, state = linear_sum_assignment(-(outputs.T @ found.shares))
+    _, state = linear_sum_assignment(-(outputs.T @ expected.shares))
     symbols = np.append(state, len(state))
-    return replace(found, shares=found.shares[:, state], counts=found.counts[np.ix_(symbols, symbols)])
+    return replace(expected, shares=expected.shares[:, state], counts=expected.counts[np.ix_(symbols, symbols)])
 
 
 Emit = Callable[[Array], Array]
@@ -174,7 +176,7 @@ class BaumWelch:
 
     def best(self, starts: list[Expected]) -> tuple[Expected, list[float]]:
         """The likeliest end of several starts."""
-        return max(map(self.run, starts), key=lambda found: found[1][-1])
+        return max(map(self.run, starts), key=lambda results: results[1][-1])
 
 
 def shares_after(counts: Array) -> Array:
@@ -236,11 +238,11 @@ def normals(X: Array, shares: Array) -> tuple[Array, Array]:
 
 def log_normals(X: Array, means: Array, variances: Array) -> Array:
     """The logarithm of the density of each row at each tag; an empty cell adds nothing."""
-    found = np.zeros((len(X), len(means)))
+    result = np.zeros((len(X), len(means)))
     for tag, (mean, variance) in enumerate(zip(means, variances, strict=True)):
         of_cells = -0.5 * ((X - mean) ** 2 / variance + np.log(variance) + LOG_TAU)
-        found[:, tag] = np.where(np.isfinite(X), of_cells, 0.0).sum(axis=1)
-    return found
+        result[:, tag] = np.where(np.isfinite(X), of_cells, 0.0).sum(axis=1)
+    return result
 
 
 ORDERS = {"bigram": 2, "trigram": 3, "4-gram": 4, "5-gram": 5}
@@ -383,7 +385,7 @@ class HiddenMarkovModel(Tagger, CountsParameters, Generative, RowExplainer):
         y = np.concatenate(tags)
         drawn = self._drawn_levels(y, rng) if self.levels_ else self._drawn_numbers(y, rng)
         columns = [(column, drawn.get(column.name, empty_cells(column, len(y)))) for column in self.columns_]
-        sequence = np.repeat(np.arange(n), [len(one) for one in tags])
+        sequence = np.repeat(np.arange(n), [len(tag) for tag in tags])
         target = Column(self.target_, "nominal", self.classes_)
         return Table.of([(Column("sequence"), sequence), *columns, (target, y)], len(y))
 
@@ -455,8 +457,8 @@ class HiddenMarkovModel(Tagger, CountsParameters, Generative, RowExplainer):
     def _normal_table(self) -> findings.Table:
         deviations = np.sqrt(self.variances_)
         rows = tuple(
-            (tag, column, float(self.means_[code, place]), float(deviations[code, place]))
+            (tag, column, float(self.means_[code, index]), float(deviations[code, index]))
             for code, tag in enumerate(self.classes_)
-            for place, column in enumerate(self.observed_)
+            for index, column in enumerate(self.observed_)
         )
         return findings.Table("Emission densities", ("tag", "column", "mean", "standard deviation"), rows)

@@ -57,15 +57,15 @@ def by_reduced_error(model: DecisionTree, data: Any, rng: np.random.Generator) -
 def by_cost_complexity(model: DecisionTree, data: Any, rng: np.random.Generator) -> Pruned:
     """A tree whose questions take away at least the price of the leaves that they add."""
     tree = model.grown(data)
-    found = prices(tree)
-    price = model.prune_alpha if model.prune_alpha is not None else _best_price(model, data, found, rng)
-    return tree, found <= price
+    result = prices(tree)
+    price = model.prune_alpha if model.prune_alpha is not None else _best_price(model, data, result, rng)
+    return tree, result <= price
 
 
-def _best_price(model: DecisionTree, data: Any, found: Array, rng: np.random.Generator) -> float:
+def _best_price(model: DecisionTree, data: Any, result: Array, rng: np.random.Generator) -> float:
     """The price with the least loss on folds that trees of the others are asked about; of equals the largest."""
     data = data.take(order_of_content(data))
-    tried, parts = prices_between(found), parts_of_folds(inner_folds(data, model.folds, rng))
+    tried, parts = prices_between(result), parts_of_folds(inner_folds(data, model.folds, rng))
     if not parts:
         return 0.0
     loss = np.zeros(len(tried))
@@ -73,8 +73,8 @@ def _best_price(model: DecisionTree, data: Any, found: Array, rng: np.random.Gen
         tree = model.grown(data.take(train))
         rest, own = data.take(test), prices(tree)
         cells = model.cells(rest.table)
-        for place, price in enumerate(tried):
-            loss[place] += _losses(model, rest, cut_back(tree, own <= price).answers(cells)).sum()
+        for index, price in enumerate(tried):
+            loss[index] += _losses(model, rest, cut_back(tree, own <= price).answers(cells)).sum()
     return float(tried[np.flatnonzero(loss <= loss.min() * (1 + 1e-12))[-1]])
 
 
@@ -158,8 +158,8 @@ def upper_limit(errors: Array, rows: Array, confidence: float) -> Array:
     """The share of errors so large that so few would be seen with a probability of ``confidence`` only."""
     from scipy.special import betaincinv
 
-    limit, some = np.ones(len(rows)), errors < rows * (1 - CLOSE)
-    limit[some] = betaincinv(errors[some] + 1, rows[some] - errors[some], 1 - confidence)
+    limit, subset = np.ones(len(rows)), errors < rows * (1 - CLOSE)
+    limit[subset] = betaincinv(errors[subset] + 1, rows[subset] - errors[subset], 1 - confidence)
     return limit
 
 
@@ -176,10 +176,10 @@ def prices(tree: Trees) -> Array:
         leaves[parent[node]] += leaves[node]
     link = np.full(len(own), np.inf)
     link[inner] = (own - below)[inner] / (leaves - 1)[inner]
-    found, price = np.full(len(own), np.inf), 0.0
+    result, price = np.full(len(own), np.inf), 0.0
     while np.isfinite(link[0]):
         weakest = int(np.argmin(link))
-        found[weakest] = price = max(price, float(link[weakest]))
+        result[weakest] = price = max(price, float(link[weakest]))
         gone = [weakest]
         while gone:
             node = gone.pop()
@@ -191,12 +191,12 @@ def prices(tree: Trees) -> Array:
             below[node] += worse
             leaves[node] -= fewer
             link[node] = (own[node] - below[node]) / (leaves[node] - 1)
-    return found
+    return result
 
 
-def prices_between(found: Array) -> Array:
+def prices_between(result: Array) -> Array:
     """One price for each tree that weakest-link pruning leads to, or for some of them; 0 the first."""
-    steps = np.unique(np.append(found[np.isfinite(found)], 0.0))
+    steps = np.unique(np.append(result[np.isfinite(result)], 0.0))
     middle = np.append(np.sqrt(steps[:-1] * steps[1:]), steps[-1])
     shown = np.linspace(0, len(middle) - 1, min(MOST_PRICES, len(middle))).round().astype(int)
     return np.asarray(middle[shown])

@@ -259,11 +259,11 @@ class DecisionTree(Classifier, Regressor, CountsParameters, HasImportances, RowE
 
     def explain(self) -> Explanation:
         """The tree as rules, each class as an OR of ANDs while that is short, and what each column is worth."""
-        found = explained(self.tree_, self.columns_, self._answers(), self.leaves_grown_)
+        result = explained(self.tree_, self.columns_, self._answers(), self.leaves_grown_)
         if not self.candidates_:
-            return found
+            return result
         measure = "variance" if self.classes_ is None else self.criterion or ALGORITHMS[self.algorithm]
-        return *found, candidate_table(self.candidates_, measure)
+        return *result, candidate_table(self.candidates_, measure)
 
     def _answers(self) -> list[str]:
         if self.classes_ is None:

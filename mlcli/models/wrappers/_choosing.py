@@ -100,8 +100,8 @@ class ChoosesByInnerSplits(Classifier, Regressor, CountsParameters, DecidesByRul
     ) -> None:
         """Fit what was chosen to all training rows, and note how it came about."""
         self.score_ = float(best.score)
-        others = [one for one in trials if one is not best]
-        self.trials_ = tuple(described(one) for one in (best, *others))
+        others = [trial for trial in trials if trial is not best]
+        self.trials_ = tuple(described(other) for other in (best, *others))
         self.model_ = fitted(best.candidate.model, data, rng)
 
     def keep_only(self, candidate: Candidate, data: SupervisedRows, rng: np.random.Generator) -> None:
@@ -166,13 +166,13 @@ class ChoosesByInnerSplits(Classifier, Regressor, CountsParameters, DecidesByRul
     def _candidates(self) -> tuple[findings.Table, ...]:
         if len(self.trials_) < 2:
             return ()
-        known = [one for one in self.trials_ if one["score"] == one["score"]]
-        sparing = any(one["effort"] < 1 for one in self.trials_)
+        known = [trial for trial in self.trials_ if trial["score"] == trial["score"]]
+        sparing = any(trial["effort"] < 1 for trial in self.trials_)
         names = ("what", "score", "error", *(("effort",) if sparing else ()))
         rows = tuple(
             tuple(None if one[name] != one[name] else one[name] for name in names) for one in known[:SHOWN]
         )
-        failed = [one for one in self.trials_ if one["why"]]
+        failed = [trial for trial in self.trials_ if trial["why"]]
         note = (
             f"{len(failed)} could not be judged, the first ({failed[0]['what']}): {failed[0]['why']}"
             if failed
@@ -199,7 +199,7 @@ def described(trial: InnerScore) -> dict[str, Any]:
 
 def by_score(trials: Sequence[InnerScore], examination: InnerEvaluation) -> list[InnerScore]:
     """The best first, those with the whole effort before others."""
-    return sorted(trials, key=lambda one: (-one.effort, one.badness(examination.metric)))
+    return sorted(trials, key=lambda trial: (-trial.effort, trial.badness(examination.metric)))
 
 
 FOLDS = 5
@@ -268,4 +268,6 @@ def _forward(params: Mapping[str, Any], strata: SplitInfo) -> Protocol | None:
 def refuse_too_few(protocol: Protocol, strata: SplitInfo) -> list[Problem]:
     """What keeps training rows from being split once more, in words that say so."""
     what = "the training rows cannot be split again to choose by"
-    return [Problem(f"{what}: {one.what}", hint=one.hint) for one in protocol.problems_with_rows(strata)]
+    return [
+        Problem(f"{what}: {problem.what}", hint=problem.hint) for problem in protocol.problems_with_rows(strata)
+    ]

@@ -73,8 +73,8 @@ class Imported(ForeignEstimator, Model):
         if worth is None or np.asarray(worth).shape[-1] != len(names):
             return ()
         values = np.atleast_2d(worth).T.tolist()
-        rows = tuple((name, *some) for name, some in zip(names, values, strict=True))
-        header = ("column", *(str(place + 1) for place in range(len(rows[0]) - 1)))
+        rows = tuple((name, *value) for name, value in zip(names, values, strict=True))
+        header = ("column", *(str(index + 1) for index in range(len(rows[0]) - 1)))
         if hasattr(self.estimator_, IMPORTANCES):
             return (findings.Table("Feature importance (of the package)", header, rows),)
         return (findings.Table("Coefficients", header, rows, code="coefficients"),)
@@ -95,13 +95,13 @@ class ImportedClassifier(Imported, Classifier):
 
     def predict_proba(self, table: Table) -> Array:
         """Classes that training rows did not have are impossible."""
-        found = np.zeros((len(table), len(self.classes_)))
+        result = np.zeros((len(table), len(self.classes_)))
         known = np.asarray(self.estimator_.classes_, np.intp)
         if self.gives_probabilities:
-            found[:, known] = self._answer_by("predict_proba", table)
+            result[:, known] = self._answer_by("predict_proba", table)
         else:
-            found[np.arange(len(table)), np.asarray(self._answer_by("predict", table), np.intp)] = 1.0
-        return found
+            result[np.arange(len(table)), np.asarray(self._answer_by("predict", table), np.intp)] = 1.0
+        return result
 
 
 @dataclass(kw_only=True, eq=False)

@@ -94,12 +94,12 @@ class DecisionRule(Classifier, CountsParameters, DecidesByRule, RowExplainer):
 
     def conflicts(self) -> list[str]:
         """Costs of another form, or of no use, and a threshold beside a rule that has none."""
-        found = [] if self.cost is None else list(problems_with_costs(self.cost))
+        result = [] if self.cost is None else list(problems_with_costs(self.cost))
         if self.threshold is not None and self.by == EXPECTED:
-            found.append(f"a threshold has no part in '{EXPECTED}'")
+            result.append(f"a threshold has no part in '{EXPECTED}'")
         if self.cost is not None and self.by not in ("cost", EXPECTED):
-            found.append(f"cost is of use by cost or {EXPECTED}, not by {self.by}")
-        return found
+            result.append(f"cost is of use by cost or {EXPECTED}, not by {self.by}")
+        return result
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Fit the base to all rows, and choose the threshold by what it says of rows that were held out."""

@@ -167,12 +167,12 @@ class ExponentiatedGradient(Classifier):
             self.criterion, [f"of {self.classes_[-1]}", "of others"]
         )
         rows = tuple(
-            (label, event, float(self.breaches_[0, place, group]), float(self.breaches_[1, place, group]))
-            for place, event in enumerate(events)
+            (label, event, float(self.breaches_[0, index, group]), float(self.breaches_[1, index, group]))
+            for index, event in enumerate(events)
             for group, label in enumerate(self.labels_)
         )
         title = f"Share predicted {self.classes_[-1]} minus that of all groups, in training"
-        shares = tuple((f"classifier {place + 1}", share) for place, share in enumerate(self.shares_.tolist()))
+        shares = tuple((f"classifier {index + 1}", share) for index, share in enumerate(self.shares_.tolist()))
         return (
             findings.Table(title, ("group", "rows", "base alone", "mixture"), rows),
             findings.Table("Mixture", ("classifier", "share"), shares),
@@ -192,16 +192,16 @@ def breaches(answers: Array, groups: Groups, events: Sequence[Flags], weights: A
 
     A group of fewer than ten rows there says nothing, and breaks nothing.
     """
-    found = np.zeros((len(events), len(groups.labels)))
-    for place, event in enumerate(events):
+    result = np.zeros((len(events), len(groups.labels)))
+    for index, event in enumerate(events):
         counted = np.where(event, weights, 0.0)
         totals = np.bincount(groups.codes, counted, len(groups.labels))
         yes = np.bincount(groups.codes, counted * answers, len(groups.labels))
         enough = np.bincount(groups.codes[event], minlength=len(groups.labels)) >= FEW
         if totals.sum() > 0:
             overall = yes.sum() / totals.sum()
-            found[place] = np.where(enough, yes / np.where(enough, totals, 1.0) - overall, 0.0)
-    return found
+            result[index] = np.where(enough, yes / np.where(enough, totals, 1.0) - overall, 0.0)
+    return result
 
 
 def best_mixture(wrong: Array, broken: Array, bound: float) -> ClassifierMixture:

@@ -88,8 +88,8 @@ class GroupThresholds:
         """The place of the best threshold with rates within reach, else of the nearest; how far it is off."""
         away = np.abs(self.rates - wanted[:, None]).max(axis=0)
         within = away <= max(reach, float(away.min())) + 1e-12
-        place = int(np.flatnonzero(within)[self.right[within].argmax()])
-        return place, float(away[place])
+        index = int(np.flatnonzero(within)[self.right[within].argmax()])
+        return index, float(away[index])
 
 
 @dataclass(frozen=True)
@@ -129,9 +129,9 @@ class RateCurve:
             corners.append(place)
         return np.array(corners)
 
-    def _bends_down(self, one: int, middle: int, other: int) -> bool:
-        rise = (self.y[middle] - self.y[one]) * (self.x[other] - self.x[one])
-        return bool(rise > (self.y[other] - self.y[one]) * (self.x[middle] - self.x[one]))
+    def _bends_down(self, index: int, middle: int, other: int) -> bool:
+        rise = (self.y[middle] - self.y[index]) * (self.x[other] - self.x[index])
+        return bool(rise > (self.y[other] - self.y[index]) * (self.x[middle] - self.x[index]))
 
     def best_at(self, wanted: Array) -> Array:
         """The highest y at some rates; not a number beyond those that are reached."""
@@ -163,8 +163,8 @@ def equalised_odds(
 ) -> tuple[tuple[float, ...], list[Lots]]:
     """The same where x and y are the false and the true positive rate, and both are to be the same."""
     lowest = np.min([group.best_at(grid) for group in groups], axis=0)
-    place = int(np.nanargmax(positives * lowest - negatives * grid))
-    x, y = float(grid[place]), float(lowest[place])
+    index = int(np.nanargmax(positives * lowest - negatives * grid))
+    x, y = float(grid[index]), float(lowest[index])
     return (y, x), [group.lots_at(x, y) for group in groups]
 
 
@@ -240,7 +240,7 @@ class FairThresholds(Classifier, CountsParameters):
     def _choose(self, shares: Array, groups: Groups, data: LabelledRows) -> None:
         """The thresholds with the most right answers among those that meet a rate."""
         positive = data.y == len(data.classes) - 1
-        large = [place for place in range(len(groups.labels)) if _enough(groups.codes == place, positive)]
+        large = [index for index in range(len(groups.labels)) if _enough(groups.codes == index, positive)]
         choices = []
         for place in large:
             rows = groups.codes == place
@@ -255,8 +255,8 @@ class FairThresholds(Classifier, CountsParameters):
         apart = np.array([one[1] for one in tried])
         right = np.array([one[2] for one in tried])
         fair = apart <= max(self.slack / 2, float(apart.min())) + 1e-12
-        places = tried[int(np.flatnonzero(fair)[right[fair].argmax()])][0]
-        for group, choice, place in zip(large, choices, places, strict=True):
+        indices = tried[int(np.flatnonzero(fair)[right[fair].argmax()])][0]
+        for group, choice, place in zip(large, choices, indices, strict=True):
             self.thresholds_[group], self.rates_[group] = choice.thresholds[place], choice.rates[:, place]
 
     def _draw_lots(
@@ -264,13 +264,13 @@ class FairThresholds(Classifier, CountsParameters):
     ) -> None:
         """The lots with the most right answers among those of the same rates."""
         if self.by == ODDS:
-            reached = [RateCurve(one.thresholds, one.rates[1], one.rates[0]) for one in choices]
+            reached = [RateCurve(choice.thresholds, choice.rates[1], choice.rates[0]) for choice in choices]
             rates, lots = equalised_odds(reached, positives, others, FINE)
         else:
-            reached = [RateCurve(one.thresholds, one.rates[0], one.right) for one in choices]
+            reached = [RateCurve(choice.thresholds, choice.rates[0], choice.right) for choice in choices]
             rates, lots = equal_rates(reached, FINE)
-        for group, one in zip(large, lots, strict=True):
-            self.lots_[group], self.rates_[group], self.thresholds_[group] = astuple(one), rates, one.first
+        for group, lot in zip(large, lots, strict=True):
+            self.lots_[group], self.rates_[group], self.thresholds_[group] = astuple(lot), rates, lot.first
 
     def _meeting(self, wanted: Array, choices: list[GroupThresholds]) -> tuple[list[int], float, float]:
         """The places of thresholds near some rates, how far the worst is off, and the weight of right answers."""

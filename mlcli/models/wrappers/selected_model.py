@@ -84,11 +84,13 @@ class SelectedModel(ChoosesByInnerSplits, Classifier, Regressor):
         found: list[str] = []
         for name, mine in zip(names, own, strict=True):
             others = [one for other, one in zip(names, own, strict=True) if other == name]
-            differing = {key: value for key, value in mine.items() if any(one.get(key) != value for one in others)}
+            differing = {
+                key: value for key, value in mine.items() if any(other.get(key) != value for other in others)
+            }
             found.append(f"{name} {text_of(differing)}".strip())
         return [
-            f"{name} ({found[:place].count(name) + 1})" if found.count(name) > 1 else name
-            for place, name in enumerate(found)
+            f"{name} ({found[:index].count(name) + 1})" if found.count(name) > 1 else name
+            for index, name in enumerate(found)
         ]
 
     def choice(self) -> Sequence[tuple[str, Entry, str]]:

@@ -105,5 +105,5 @@ class TargetTransform(Regressor):
         """The transform, then what the base says of itself, in transformed units."""
         begin, unit = self._numbers()
         straight = f"(y − {begin:g}) / {unit:g}"
-        said = {"log": f"log(y + {begin:g})", "sqrt": f"√(y + {begin:g})", "standardise": straight}
-        return (Lines("Transformed target", (said[self.target],)), *self.model_.explain())
+        message = {"log": f"log(y + {begin:g})", "sqrt": f"√(y + {begin:g})", "standardise": straight}
+        return (Lines("Transformed target", (message[self.target],)), *self.model_.explain())

@@ -61,7 +61,7 @@ def as_chosen(name: str) -> Any:
     """A method that answers as that of the chosen model, which sees tables behind its steps."""
 
     def answer(self: Tuned, *given: Any) -> Any:
-        seen = (self.model_.prepared(one) if isinstance(one, Table) else one for one in given)
+        seen = (self.model_.prepared(table) if isinstance(table, Table) else table for table in given)
         return getattr(self.model_.final, name)(*seen)
 
     return answer
@@ -95,14 +95,16 @@ class Tuned(
 
     def conflicts(self) -> list[str]:
         """Paths that lead nowhere, values that are illegal, stages where there are none."""
-        found = super().conflicts()
+        result = super().conflicts()
         try:
             space_of(self.base, self.ranges)
         except UsageError as error:
-            found += [f"{one.what}{f' ({one.hint})' if one.hint else ''}" for one in error.problems]
+            result += [
+                f"{problem.what}{f' ({problem.hint})' if problem.hint else ''}" for problem in error.problems
+            ]
         if self.search == "halving" and self.resource == "stages" and not stage_name(self.base.final):
-            found.append(f"{self.base.final.id} has no stages for halving to be sparing on: resource: rows")
-        return found
+            result.append(f"{self.base.final.id} has no stages for halving to be sparing on: resource: rows")
+        return result
 
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
         """Judge every candidate in inner splits, then fit the one that is chosen to all rows."""
@@ -122,9 +124,12 @@ class Tuned(
         trials += impossible
         best = RULES[self.rule](trials, examination.metric, space)
         values = best.candidate.values
-        self.values_ = {path: tuple(one) if isinstance(one, list) else one for path, one in values.items()}
-        equals = [one.candidate.values for one in trials if one.score == best.score]
-        edges = {one.path: {one.edge(values[one.path]) for values in equals} for one in space.dimensions}
+        self.values_ = {path: tuple(value) if isinstance(value, list) else value for path, value in values.items()}
+        equals = [trial.candidate.values for trial in trials if trial.score == best.score]
+        edges = {
+            dimension.path: {dimension.edge(values[dimension.path]) for values in equals}
+            for dimension in space.dimensions
+        }
         self.edges_ = {path: of.pop() for path, of in edges.items() if len(of) == 1 and "" not in of}
         self.keep(best, by_score(trials, examination), data, last)
 
@@ -156,15 +161,15 @@ class Tuned(
     def _settled(self, space: SearchSpace, data: SupervisedRows) -> SearchSpace:
         """The space with the ranges that only rows tell, which a model sees behind its steps."""
         model = with_steps(self.base, self.columns_).fresh()
-        with_rows = any(one.by_rows for one in space.dimensions)
+        with_rows = any(dimension.by_rows for dimension in space.dimensions)
         prepared = fit_steps(model, data, np.random.default_rng(0)) if with_rows else data
         return space.settled(model, prepared)
 
     def judged_tags(self, data: Any) -> tuple[Codes, Array | None]:
         """The tags by which the chosen model is judged."""
         final: Any = self.model_.final
-        found: tuple[Codes, Array | None] = final.judged_tags(data.transformed(self.model_.prepared))
-        return found
+        result: tuple[Codes, Array | None] = final.judged_tags(data.transformed(self.model_.prepared))
+        return result
 
     score_rows, tag, tag_shares = as_chosen("score_rows"), as_chosen("tag"), as_chosen("tag_shares")
     rate, cold, rated_before = as_chosen("rate"), as_chosen("cold"), as_chosen("rated_before")
@@ -204,7 +209,9 @@ class Tuned(
     def _curve(self) -> tuple[findings.Curve, ...]:
         """The inner score over the values of the only parameter."""
         points = sorted(
-            (float(one["at"]), one["score"]) for one in self.trials_ if one["at"] is not None and not one["why"]
+            (float(trial["at"]), trial["score"])
+            for trial in self.trials_
+            if trial["at"] is not None and not trial["why"]
         )
         if len(points) < 3 or len(self.values_) != 1:
             return ()

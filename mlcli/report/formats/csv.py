@@ -69,8 +69,8 @@ def _text_rows(lines: Iterable[str]) -> Iterator[Row]:
 
 def _grid_rows(grid: Grid) -> Iterator[Row]:
     columns: dict[str, Sequence[str]] = {}
-    for place, title in enumerate(grid.header):
-        for name, cells in _columns(title or f"column {place + 1}", [row[place] for row in grid.rows]):
+    for index, title in enumerate(grid.header):
+        for name, cells in _columns(title or f"column {index + 1}", [row[index] for row in grid.rows]):
             columns[free_name(name, {*OUTER, *columns})] = cells
     return (dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True))
 

@@ -80,7 +80,7 @@ def _rendered(template: str, page: Page, **values: Any) -> str:
 def _sections(document: Document, name: str) -> Iterator[Section]:
     """The elements by the headings above them; no other picture has ids that begin with a name."""
     section, has_pictures = Section(), find_spec("matplotlib") is not None
-    for place, element in enumerate(document):
+    for index, element in enumerate(document):
         if isinstance(element, Heading):
             if section.heading or section.elements:
                 yield section
@@ -89,7 +89,7 @@ def _sections(document: Document, name: str) -> Iterator[Section]:
             title = section.heading.text if section.heading else PICTURE
             from mlcli.report.pictures.files import svg_of
 
-            section.elements.append((PICTURE, SvgPicture(title, svg_of(element, f"{name}{place}"))))
+            section.elements.append((PICTURE, SvgPicture(title, svg_of(element, f"{name}{index}"))))
         else:
             shown = element.as_notes() if isinstance(element, Legend) else element
             known = drawn(shown, None) if isinstance(shown, Picture) else shown

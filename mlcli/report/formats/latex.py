@@ -40,11 +40,11 @@ class Signs(dict[int, str]):
 
     def __missing__(self, code: int) -> str:
         sign = chr(code)
-        found = _command(sign)
-        if found == sign:
-            found = "".join(COMMANDS.get(one, one) for one in PLAIN_FORMS.get(sign, sign))
-        self[code] = found
-        return found
+        result = _command(sign)
+        if result == sign:
+            result = "".join(COMMANDS.get(name, name) for name in PLAIN_FORMS.get(sign, sign))
+        self[code] = result
+        return result
 
 
 def _command(sign: str) -> str:

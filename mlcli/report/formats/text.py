@@ -162,7 +162,8 @@ def laid_out(grid: Grid, page: Page) -> Iterator[LaidGrid]:
 
 def _shown_grid(grid: Grid, page: Page) -> Grid:
     rows = tuple(
-        tuple(GridCell(page.shown(one.written), one.style, shade=one.shade) for one in row) for row in grid.rows
+        tuple(GridCell(page.shown(cell.written), cell.style, shade=cell.shade) for cell in row)
+        for row in grid.rows
     )
     return replace(grid, header=tuple(page.shown(title) for title in grid.header), rows=rows)
 
@@ -186,27 +187,27 @@ def _fits(grid: Grid, shares: list[Sequence[int]], width: int) -> bool:
     return all(len(share) == 1 or total <= width for share, total in zip(shares, totals, strict=True))
 
 
-def _parted(places: Sequence[int], count: int) -> list[Sequence[int]]:
-    size = -(-len(places) // count)
-    return [places[start : start + size] for start in range(0, len(places), size)]
+def _parted(indices: Sequence[int], count: int) -> list[Sequence[int]]:
+    size = -(-len(indices) // count)
+    return [indices[start : start + size] for start in range(0, len(indices), size)]
 
 
 def _widths(grid: Grid, width: int | None) -> tuple[int, ...]:
     """The width each column needs: its widest cell, or the widest part of a title broken at hyphens."""
     needed = [
-        max([max(map(columns_of, _title_parts(title))), *(columns_of(row[place].text) for row in grid.rows)])
-        for place, title in enumerate(grid.header)
+        max([max(map(columns_of, _title_parts(title))), *(columns_of(row[index].text) for row in grid.rows)])
+        for index, title in enumerate(grid.header)
     ]
     if width is not None and len(needed) > grid.keys and _total_width(needed) > width:
         most = max(NARROWEST, int(width * KEYS_SHARE) // max(grid.keys, 1))
-        needed[: grid.keys] = [min(one, most) for one in needed[: grid.keys]]
+        needed[: grid.keys] = [min(index, most) for index in needed[: grid.keys]]
     return tuple(needed)
 
 
 def _least_widths(grid: Grid, width: int | None) -> tuple[int, ...]:
     """The widths at which the grid is still readable: numbers whole, text folded."""
     needed = zip(_widths(grid, width), grid.sides, strict=True)
-    return tuple(min(one, READABLE) if side == "left" else one for one, side in needed)
+    return tuple(min(index, READABLE) if side == "left" else index for index, side in needed)
 
 
 def _title_parts(title: str) -> list[str]:
@@ -221,9 +222,9 @@ def _total_width(widths: Sequence[int]) -> int:
 def _squeezed_widths(widths: tuple[int, ...], grid: Grid, width: int | None) -> tuple[int, ...]:
     """Columns of text made narrower, the widest first, until the grid fits."""
     fitted = list(widths)
-    texts = [place for place, side in enumerate(grid.sides) if side == "left"]
+    texts = [index for index, side in enumerate(grid.sides) if side == "left"]
     while width is not None and texts and _total_width(fitted) > width:
-        widest = max(texts, key=lambda place: fitted[place])
+        widest = max(texts, key=lambda text: fitted[text])
         if fitted[widest] <= NARROWEST:
             break
         fitted[widest] -= 1

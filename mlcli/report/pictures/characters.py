@@ -65,7 +65,7 @@ def _framed(
     """The lines of a plane between its axes, with the ends of both, what they are, and what the marks mean."""
     margin = _margin(heights)
     labels = dict(zip((0, len(lines) - 1), heights, strict=True))
-    plane = (f"{labels.get(place, ''):>{margin}}{DOWN}{line}" for place, line in enumerate(lines))
+    plane = (f"{labels.get(index, ''):>{margin}}{DOWN}{line}" for index, line in enumerate(lines))
     across = len(lines[0])
     below = (
         ACROSS * across,
@@ -116,7 +116,7 @@ def dendrogram(picture: Dendrogram, width: int | None) -> Preformatted:
     canvas = [[" "] * (across + leaves) for _ in range(2 * leaves - 1)]
     highest = max(picture.heights)
     unit = across / highest if highest > 0 else 0.0
-    column, line = [0] * leaves, [2 * place for place in range(leaves)]
+    column, line = [0] * leaves, [2 * index for index in range(leaves)]
     for pair, merge_height in zip(picture.merges, picture.heights, strict=True):
         top, bottom = sorted(pair, key=line.__getitem__)
         taken = {column[top], column[bottom]}
@@ -138,8 +138,8 @@ def critical_difference(picture: CriticalDifference, width: int | None) -> Prefo
     """A line for each model with a mark at its mean rank, and a bar beside those that cannot be told apart."""
     names, ranks = max(map(columns_of, picture.names)), lined_up(picture.ranks)
     bars = [
-        INDENT_OF_BARS + " ".join(DOWN if min(group) <= place <= max(group) else " " for group in picture.groups)
-        for place in range(len(ranks))
+        INDENT_OF_BARS + " ".join(DOWN if min(group) <= index <= max(group) else " " for group in picture.groups)
+        for index in range(len(ranks))
     ]
     margin = names + columns_of(ranks[0]) + 2 * GAP
     across = picture_width(width, margin + max(map(len, bars)))
@@ -199,9 +199,9 @@ def graph(picture: Graph, width: int | None) -> Preformatted:
     wet        ──●─●
     """
     nodes, reached = picture.nodes, _reached_nodes(picture)
-    place = _lane_of_node(reached)
-    names, across = max(map(columns_of, nodes), default=0), LANE * (1 + max(place.values(), default=-1))
-    lines = [_lanes_at(node, reached, place, across) for node in range(len(nodes))]
+    index_of = _lane_of_node(reached)
+    names, across = max(map(columns_of, nodes), default=0), LANE * (1 + max(index_of.values(), default=-1))
+    lines = [_lanes_at(node, reached, index_of, across) for node in range(len(nodes))]
     labels = (name + " " * (names - columns_of(name)) for name in nodes)
     drawn = (f"{label}  {line}".rstrip() for label, line in zip(labels, lines, strict=True))
     return Preformatted((*drawn, "", LEADS if picture.directed else JOINS))
@@ -211,33 +211,33 @@ def _reached_nodes(picture: Graph) -> dict[int, list[int]]:
     """The nodes that each leads to; what is only joined is drawn from the upper to the lower."""
     reached: dict[int, list[int]] = {}
     edges = picture.edges if picture.directed else [(min(edge), max(edge)) for edge in picture.edges]
-    for one, other in sorted(edges):
-        reached.setdefault(one, []).append(other)
+    for index, other in sorted(edges):
+        reached.setdefault(index, []).append(other)
     return reached
 
 
 def _lane_of_node(reached: dict[int, list[int]]) -> dict[int, int]:
     """The lane of each node that has one: the first that is free from its upper end to its lower."""
     taken: list[int] = []
-    place: dict[int, int] = {}
-    for node in sorted(reached, key=lambda one: min(one, *reached[one])):
+    index_of: dict[int, int] = {}
+    for node in sorted(reached, key=lambda index: min(index, *reached[index])):
         first, last = min(node, *reached[node]), max(node, *reached[node])
         free = next((lane for lane, end in enumerate(taken) if end < first), len(taken))
         taken[free : free + 1] = [last]
-        place[node] = free
-    return place
+        index_of[node] = free
+    return index_of
 
 
-def _lanes_at(node: int, reached: dict[int, list[int]], place: dict[int, int], across: int) -> str:
+def _lanes_at(node: int, reached: dict[int, list[int]], index_of: dict[int, int], across: int) -> str:
     """The lanes beside a node: those that it is on, those that come by, and the way to the last that it is on."""
     cells = [" "] * across
-    on = [place[one] for one in reached if node == one or node in reached[one]]
+    on = [index_of[index] for index in reached if node == index or node in reached[index]]
     cells[: LANE * (max(on, default=-1) + 1)] = ACROSS * (LANE * (max(on, default=-1) + 1))
-    for one, others in reached.items():
-        at = LANE * place[one] + LANE - 1
-        if node == one or node in others:
-            cells[at] = FROM if node == one else TO
-        elif min(one, *others) < node < max(one, *others):
+    for index, others in reached.items():
+        at = LANE * index_of[index] + LANE - 1
+        if node == index or node in others:
+            cells[at] = FROM if node == index else TO
+        elif min(index, *others) < node < max(index, *others):
             cells[at] = CROSSED if cells[at] == ACROSS else DOWN
     return "".join(cells)
 
@@ -284,8 +284,8 @@ def boxplots(picture: findings.Boxplots, width: int | None) -> Preformatted:
     return Preformatted((*lines, " " * (names + GAP) + first + last.rjust(across - columns_of(first))))
 
 
-def _box_line(places: Sequence[int], across: int) -> str:
-    low, first, middle, third, high = places
+def _box_line(indices: Sequence[int], across: int) -> str:
+    low, first, middle, third, high = indices
     cells = [" "] * across
     cells[low:high] = ACROSS * (high - low)
     cells[first : third + 1] = "▒" * (third + 1 - first)
@@ -330,7 +330,7 @@ def _with_bars(
     longest = LONGEST
     if width is not None:
         widths = (max(map(columns_of, (title, *cells))) for title, cells in zip(header, columns, strict=True))
-        longest = max(SHORTEST, min(LONGEST, width - sum(GAP + one for one in widths)))
+        longest = max(SHORTEST, min(LONGEST, width - sum(GAP + width for width in widths)))
     bars = (BAR * math.ceil(longest * max(value, 0.0) / largest) for value in values)
     rows = (
         [strong(label) if right else label, *cells, bar] for label, *cells, bar in zip(*columns, bars, strict=True)
@@ -341,7 +341,7 @@ def _with_bars(
 def _thinned(line: Sequence[float | None]) -> list[float | None]:
     """So many points that they stand in a line, at equal distances from the first to the last."""
     shown = min(len(line), MOST_HEIGHTS)
-    return [line[round(place * (len(line) - 1) / max(shown - 1, 1))] for place in range(shown)]
+    return [line[round(index * (len(line) - 1) / max(shown - 1, 1))] for index in range(shown)]
 
 
 def _heights(line: Sequence[float | None], low: float, high: float) -> tuple[float, ...]:

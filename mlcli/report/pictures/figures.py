@@ -169,8 +169,8 @@ def regions(picture: Regions) -> Figure:
     """Classes in the colours of their points, numbers the stronger the larger."""
     figure, axes = axes_of(0.9 * WIDTH)
     colours = dict(zip(picture.names, cycle(COLOURS), strict=False))
-    for place, colour in enumerate(colours.values()):
-        inside = [[float(value == place) for value in line] for line in picture.answers]
+    for index, colour in enumerate(colours.values()):
+        inside = [[float(value == index) for value in line] for line in picture.answers]
         if any(map(any, inside)):
             axes.contourf(picture.x, picture.y, inside, levels=(0.5, 1.5), colors=[colour], alpha=0.22)
     if not colours:
@@ -184,14 +184,14 @@ def regions(picture: Regions) -> Figure:
 
 def shaded(picture: Grid) -> Figure:
     """The columns of a table that are shaded, as a heat map."""
-    places = [place for place, cell in enumerate(picture.rows[0]) if cell.shade is not None]
-    shades = [[row[place].shade or 0.0 for place in places] for row in picture.rows]
-    labels = [cut(picture.header[place]) for place in places]
+    indices = [index for index, cell in enumerate(picture.rows[0]) if cell.shade is not None]
+    shades = [[row[index].shade or 0.0 for index in indices] for row in picture.rows]
+    labels = [cut(picture.header[index]) for index in indices]
     figure, axes = _heat_map(shades, [cut(row[0].text) for row in picture.rows], labels)
     for line, row in enumerate(picture.rows):
-        for column, place in enumerate(places):
+        for column, index in enumerate(indices):
             ink = "white" if shades[line][column] > DARK else INK
-            text = " ".join(row[place].text.split())
+            text = " ".join(row[index].text.split())
             axes.text(column + 0.5, line + 0.5, text, ha="center", va="center", fontsize=7, color=ink)
     return figure
 
@@ -212,8 +212,8 @@ def _heat_map(
     """Shares from 0 to 1, the first row on top."""
     figure, axes = axes_of(1.2 + LINE * max(len(rows), 6))
     axes.pcolormesh(shades, cmap="Blues", vmin=0, vmax=1)
-    axes.set_xticks([place + 0.5 for place in range(len(columns))], columns)
-    axes.set_yticks([place + 0.5 for place in range(len(rows))], rows)
+    axes.set_xticks([index + 0.5 for index in range(len(columns))], columns)
+    axes.set_yticks([index + 0.5 for index in range(len(rows))], rows)
     axes.invert_yaxis()
     return _with_labels(figure, axes, "predicted", "true"), axes
 
@@ -252,15 +252,15 @@ def critical_difference(picture: CriticalDifference) -> Figure:
     count = len(picture.names)
     figure, axes = axes_of(0.7 + 0.3 * (count + len(picture.groups)))
     names = [f"{cut(name)} {rank}" for name, rank in zip(picture.names, lined_up(picture.ranks), strict=True)]
-    for place, (name, rank) in enumerate(zip(names, picture.ranks, strict=True)):
-        axes.plot((rank, rank), (0, place + 1), color=FAINT, linewidth=0.8)
+    for index, (name, rank) in enumerate(zip(names, picture.ranks, strict=True)):
+        axes.plot((rank, rank), (0, index + 1), color=FAINT, linewidth=0.8)
         axes.plot(rank, 0, "o", color=COLOURS[0], markersize=5)
         is_left = rank < (1 + count) / 2
         beside: Any = {"xytext": (4 if is_left else -4, 0), "textcoords": "offset points", "fontsize": 8}
-        axes.annotate(name, (rank, place + 1), ha="left" if is_left else "right", va="center", **beside)
-    for place, group in enumerate(picture.groups):
+        axes.annotate(name, (rank, index + 1), ha="left" if is_left else "right", va="center", **beside)
+    for index, group in enumerate(picture.groups):
         ends = picture.ranks[min(group)] - 0.03, picture.ranks[max(group)] + 0.03
-        axes.plot(ends, [-0.55 - 0.4 * place] * 2, color=COLOURS[1], linewidth=3)
+        axes.plot(ends, [-0.55 - 0.4 * index] * 2, color=COLOURS[1], linewidth=3)
     top = -1.1 - 0.4 * len(picture.groups)
     axes.plot((1, 1 + picture.difference), (top, top), color=INK, marker="|")
     axes.annotate(f"  critical difference {short(picture.difference)}", (1 + picture.difference, top), va="center")
@@ -360,8 +360,8 @@ def graph(picture: Graph) -> Figure:
     layers = len({y for _, y in places}) if picture.directed else 4
     figure, axes = axes_of(max(1.6, 0.8 * layers))
     style = {"arrowstyle": "->" if picture.directed else "-", "color": FAINT, "shrinkA": 12, "shrinkB": 12}
-    for one, other in picture.edges:
-        axes.annotate("", places[other], places[one], arrowprops=style)
+    for index, other in picture.edges:
+        axes.annotate("", places[other], places[index], arrowprops=style)
     for name, place in zip(picture.nodes, places, strict=True):
         axes.annotate(cut(name), place, ha="center", va="center", fontsize=8, color=COLOURS[0])
         axes.plot(*place, alpha=0)
@@ -374,8 +374,8 @@ def _layered_places(picture: Graph) -> list[tuple[float, float]]:
     """Every node below all that lead to it; those of one layer side by side."""
     layer = [0] * len(picture.nodes)
     for _ in picture.nodes:  # the longest way has no more edges than there are nodes, also where there is a circle
-        for one, other in picture.edges:
-            layer[other] = min(max(layer[other], layer[one] + 1), len(picture.nodes))
+        for index, other in picture.edges:
+            layer[other] = min(max(layer[other], layer[index] + 1), len(picture.nodes))
     sizes = Counter(layer)
     seen: Counter[int] = Counter()
     places = []

@@ -39,7 +39,7 @@ FIGURES: dict[type[Any], Callable[[Any], Figure]] = {
 """What draws each kind of picture, and a table that is shaded."""
 
 VARIABLES = {INK: "currentColor", FAINT: f"var(--faint, {FAINT})"} | {
-    colour: f"var(--c{place}, {colour})" for place, colour in enumerate(COLOURS)
+    colour: f"var(--c{index}, {colour})" for index, colour in enumerate(COLOURS)
 }
 """What stands for a colour in a page, which has others where it is dark; in a notebook it is itself."""
 STYLE: Any = {
@@ -110,7 +110,9 @@ def _with_shown_text(value: Any) -> Any:
     if isinstance(value, tuple):
         return tuple(map(_with_shown_text, value))
     if is_dataclass(value) and not isinstance(value, type):
-        return replace(value, **{one.name: _with_shown_text(getattr(value, one.name)) for one in fields(value)})
+        return replace(
+            value, **{field.name: _with_shown_text(getattr(value, field.name)) for field in fields(value)}
+        )
     return value
 
 
@@ -136,5 +138,5 @@ def _with_colour_variables(svg: str) -> str:
 def _with_own_ids(svg: str, name: str) -> str:
     """Only ids that are referred to, all of them beginning with a name."""
     used = set(re.findall(r'(?:url\(|href=")#([^)"]+)', svg))
-    svg = re.sub(r' id="([^"]*)"', lambda found: f' id="{name}-{found[1]}"' if found[1] in used else "", svg)
+    svg = re.sub(r' id="([^"]*)"', lambda text: f' id="{name}-{text[1]}"' if text[1] in used else "", svg)
     return re.sub(r'(url\(|href=")#', rf"\1#{name}-", svg)

@@ -151,18 +151,22 @@ def pages_record(entries: Iterable[Entry]) -> PagesRecord:
         cls = entry.load()
         params = tuple(
             ParameterRecord(
-                one.name, one.default, _range_text(one), one.help, in_words(one.tune) if one.tune else ""
+                parameter.name,
+                parameter.default,
+                _range_text(parameter),
+                parameter.help,
+                in_words(parameter.tune) if parameter.tune else "",
             )
-            for one in parameters(cls)
+            for parameter in parameters(cls)
         )
         stages, reference = getattr(cls, "stage_name", ""), getattr(cls, "reference", "")
         pages.append(PageRecord(_entry_record(entry), params, stages, reference))
     return PagesRecord(tuple(pages))
 
 
-def mentions_record(words: str, found: Mentions) -> MentionsRecord:
+def mentions_record(words: str, mentions: Mentions) -> MentionsRecord:
     """What ``--json`` writes of a search for words."""
-    return MentionsRecord(words, tuple(MentionRecord(name, passage) for name, passage in found.items()))
+    return MentionsRecord(words, tuple(MentionRecord(name, passage) for name, passage in mentions.items()))
 
 
 def pages_of(entries: Iterable[Entry]) -> Document:
@@ -217,9 +221,12 @@ def _parameter_elements(declared: tuple[Parameter, ...], title: str) -> Iterator
         yield Sentence("It has no parameters.")
         return
     yield Heading("Parameters")
-    rows = ((strong(one.name), _default_text(one.default), _range_text(one), one.help) for one in declared)
+    rows = (
+        (strong(parameter.name), _default_text(parameter.default), _range_text(parameter), parameter.help)
+        for parameter in declared
+    )
     yield grid(["name", "default", "takes", "meaning"], rows)
-    worth = [(one.name, in_words(one.tune)) for one in declared if one.tune]
+    worth = [(parameter.name, in_words(parameter.tune)) for parameter in declared if parameter.tune]
     if worth:
         yield Heading(title)
         yield grid(["name", "values"], worth)
@@ -232,7 +239,7 @@ def _range_text(parameter: Parameter) -> str:
 
 def _default_text(value: object) -> str:
     if isinstance(value, dict):
-        return f"{{{', '.join(f'{name}: {_default_text(one)}' for name, one in value.items())}}}"
+        return f"{{{', '.join(f'{name}: {_default_text(text)}' for name, text in value.items())}}}"
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_default_text, value))}]"
     return str(value).lower() if value is None or isinstance(value, bool) else str(value)
@@ -265,12 +272,12 @@ def _form(word: str) -> str:
     return rf"{stem[:-1]}(y|ies)" if stem.endswith("y") else rf"{stem}(s|es)?"
 
 
-def _first(passages: dict[str, list[str]], wanted: Sequence[str]) -> Mentions:
+def _first(passages: dict[str, list[str]], sequence: Sequence[str]) -> Mentions:
     """By id, the first passage that has all of what is wanted, as whole words in any case."""
-    words = [re.compile(rf"(?<!\w){one}(?!\w)", re.IGNORECASE) for one in wanted]
+    words = [re.compile(rf"(?<!\w){name}(?!\w)", re.IGNORECASE) for name in sequence]
     having = {
-        name: next((one for one in some if all(word.search(one) for word in words)), "")
-        for name, some in passages.items()
+        name: next((name for name in passage if all(word.search(name) for word in words)), "")
+        for name, passage in passages.items()
     }
     return {name: passage for name, passage in having.items() if passage}
 
@@ -289,10 +296,10 @@ def _texts_of(element: Element) -> Iterator[str]:
             yield from ("  ".join(cell.text for cell in row) for row in element.rows)
 
 
-def mentions_of(words: str, found: Mentions) -> Document:
+def mentions_of(words: str, mentions: Mentions) -> Document:
     """A row for each method, with the passage."""
     return (
         Heading(f"What speaks of '{words}'"),
-        grid(["", "first passage"], ((strong(name), passage) for name, passage in found.items())),
+        grid(["", "first passage"], ((strong(name), passage) for name, passage in mentions.items())),
         notes("mlcli models ID shows the whole page of one"),
     )

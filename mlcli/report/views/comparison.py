@@ -44,11 +44,11 @@ def comparison_of(comparison: Comparison) -> Document:
 
 
 def _elements(comparison: Comparison) -> Iterator[Element]:
-    for one in comparison.datasets:
-        yield from opening([each.cell for each in one.group])
-        yield from pairs_of(one)
+    for dataset in comparison.datasets:
+        yield from opening([each.cell for each in dataset.group])
+        yield from pairs_of(dataset)
     for table in comparison.tables:
-        beaten = Counter(pair for one in comparison.datasets for pair in _beaten_pairs(one, table))
+        beaten = Counter(pair for dataset in comparison.datasets for pair in _beaten_pairs(dataset, table))
         over = compare_over_datasets(table, comparison.rope, comparison.against)
         yield from elements_over_datasets(over)
         yield from pairs_over_datasets(over, comparison.rope, beaten)
@@ -64,7 +64,7 @@ def pairs_of(compared: ComparedModels) -> Iterator[Element]:
     """Pairs of models of one dataset, and what they say of the best."""
     metric, pairs = compared.metric, compared.pairs
     shown = [pair for pair in pairs if len(pairs) <= MOST_PAIRS or compared.best in (pair.first, pair.second)]
-    decimals = decimals_of(metric, [one.summaries[metric.name] for one in compared.group if one.done])
+    decimals = decimals_of(metric, [result.summaries[metric.name] for result in compared.group if result.done])
     header = ["model", "against", metric.name, "95 % interval", "p", "adjusted p"]
     yield grid_of_numbers(header, [_pair_cells(pair, decimals) for pair in shown], keys=2)
     yield Legend(((DIFFERS, LEGEND.format(counted(len(pairs), "comparison"))),))
@@ -85,21 +85,25 @@ def _sentence_on_best(compared: ComparedModels) -> str:
     of_best = [pair for pair in compared.pairs if pair.first == compared.best]
     beaten = [pair.second for pair in of_best if pair.difference.distinguishable]
     untested = [pair.second for pair in of_best if pair.difference.p is None]
-    alike = [one.second for one in of_best if one.second not in untested and not one.difference.distinguishable]
-    said = {"better than": beaten, "not significantly different from": alike, "not tested against": untested}
+    alike = [
+        pair.second for pair in of_best if pair.second not in untested and not pair.difference.distinguishable
+    ]
+    message = {"better than": beaten, "not significantly different from": alike, "not tested against": untested}
     parts = [f"Best by {compared.metric.name}: {compared.best}"]
-    return "; ".join([*parts, *(f"{what} {', '.join(who)}" for what, who in said.items() if who)]) + "."
+    return "; ".join([*parts, *(f"{what} {', '.join(who)}" for what, who in message.items() if who)]) + "."
 
 
 def _pair_cells(pair: ComparedPair, decimals: int | None) -> list[Content]:
-    found = pair.difference
-    if found.mean is None:
+    difference = pair.difference
+    if difference.mean is None:
         return [pair.first, pair.second, GridCell("untested", "weak"), "-", "-", "-"]
-    known = found.low is not None and found.high is not None
-    interval = f"{fixed(found.low or 0.0, decimals)} to {fixed(found.high or 0.0, decimals)}" if known else "-"
-    mean = fixed(found.mean, decimals)
-    shown = GridCell(mean, "best", mark=DIFFERS) if found.distinguishable else GridCell(mean)
-    return [pair.first, pair.second, shown, interval, p_text(found.p), p_text(found.corrected)]
+    known = difference.low is not None and difference.high is not None
+    interval = (
+        f"{fixed(difference.low or 0.0, decimals)} to {fixed(difference.high or 0.0, decimals)}" if known else "-"
+    )
+    mean = fixed(difference.mean, decimals)
+    shown = GridCell(mean, "best", mark=DIFFERS) if difference.distinguishable else GridCell(mean)
+    return [pair.first, pair.second, shown, interval, p_text(difference.p), p_text(difference.corrected)]
 
 
 RANK_DECIMALS = 2
@@ -134,29 +138,29 @@ def elements_over_datasets(over: OverDatasets) -> Iterator[Element]:
 
 def _scores_grid(over: OverDatasets) -> Grid:
     table, best = over.table, over.order[0]
-    rows = [[strong(name), *_dataset_cells(table, place)] for place, name in enumerate(table.datasets)]
+    rows = [[strong(name), *_dataset_cells(table, index)] for index, name in enumerate(table.datasets)]
     rows.append([GridCell(text) for text in ("mean rank", *(fixed(rank, RANK_DECIMALS) for rank in over.ranks))])
-    counts = (_counts_against(over, best, place) for place in range(len(over.ranks)))
+    counts = (_counts_against(over, best, index) for index in range(len(over.ranks)))
     rows.append([GridCell(text) for text in ("won, tied, lost", *counts)])
     return grid_of_numbers(["dataset", *table.models], rows)
 
 
-def _dataset_cells(table: ScoreTable, place: int) -> list[GridCell]:
-    scores = table.scores[place].tolist()
-    whole = table.scores if not table.by_factors else table.scores[place]
+def _dataset_cells(table: ScoreTable, index: int) -> list[GridCell]:
+    scores = table.scores[index].tolist()
+    whole = table.scores if not table.by_factors else table.scores[index]
     decimals = UNIT_DECIMALS if abs(whole).max() <= 1 else decimals_for(map(float, whole.ravel()))
     written = [fixed(score, decimals) for score in scores]
-    best = written[int(table.merits[place].argmax())]
+    best = written[int(table.merits[index].argmax())]
     if len(set(written)) == 1:
         return [GridCell(text) for text in written]
     return [GridCell(text, "best", mark=BEST) if text == best else GridCell(text) for text in written]
 
 
-def _counts_against(over: OverDatasets, best: int, place: int) -> str:
-    if place == best:
+def _counts_against(over: OverDatasets, best: int, index: int) -> str:
+    if index == best:
         return "-"
     merits, rounding = over.table.merits, over.table.rounding
-    return ", ".join(map(str, wins_ties_losses(merits[:, place] - merits[:, best], rounding)))
+    return ", ".join(map(str, wins_ties_losses(merits[:, index] - merits[:, best], rounding)))
 
 
 def sentence_over_datasets(over: OverDatasets) -> str:
@@ -172,10 +176,10 @@ def sentence_over_datasets(over: OverDatasets) -> str:
         p = over.pairs[0].difference.p
         return f"{opening}; {over.pairs[0].difference.test}: p {as_equation(p)}, {_significance_text(p)}."
     assert over.test is not None
-    found = f"Friedman test (Iman-Davenport): p {as_equation(over.test.p)}, {_significance_text(over.test.p)}"
-    alike = [table.models[place] for group in over.groups if over.order[0] in group for place in group]
+    text = f"Friedman test (Iman-Davenport): p {as_equation(over.test.p)}, {_significance_text(over.test.p)}"
+    alike = [table.models[index] for group in over.groups if over.order[0] in group for index in group]
     others = [name for name in alike if name not in first]
-    return f"{opening}; {found}" + (
+    return f"{opening}; {text}" + (
         f"; not significantly different from it: {', '.join(others)}." if others else "."
     )
 
@@ -190,10 +194,10 @@ def critical_difference_of(over: OverDatasets) -> CriticalDifference:
     assert over.difference is not None
     return CriticalDifference(
         "Mean ranks",
-        tuple(over.table.models[place] for place in order),
-        tuple(over.ranks[place] for place in order),
+        tuple(over.table.models[index] for index in order),
+        tuple(over.ranks[index] for index in order),
         over.difference,
-        tuple(tuple(order.index(place) for place in group) for group in over.groups),
+        tuple(tuple(order.index(index) for index in group) for group in over.groups),
     )
 
 
@@ -223,15 +227,15 @@ def pairs_over_datasets(over: OverDatasets, rope: float, beaten: Counter[Beaten]
 def _cells_of_pair(pair: PairOverDatasets, beaten: Counter[Beaten]) -> list[Content]:
     belief = pair.belief
     shares = (belief.better, belief.alike, belief.worse) if belief else ()
-    found = pair.difference
+    difference = pair.difference
     return [
         pair.first,
         pair.second,
         _count_text(pair.wins, beaten, (pair.first, pair.second)),
         str(pair.ties),
         _count_text(pair.losses, beaten, (pair.second, pair.first)),
-        p_text(found.p),
-        GridCell(p_text(found.corrected), "best" if found.distinguishable else ""),
+        p_text(difference.p),
+        GridCell(p_text(difference.corrected), "best" if difference.distinguishable else ""),
         *(fixed(share, UNIT_DECIMALS) for share in shares),
     ]
 

@@ -57,11 +57,13 @@ LOSS_LEGENDS = {
 
 def requested_elements(group: Group) -> Iterator[Element]:
     """The table of all models whose protocol asks for it, or why there is none."""
-    results = {name: found for one, name in group.items() if (found := requested_decomposition(one)) is not None}
-    models = {name: found for name, found in results.items() if isinstance(found, Decomposition)}
+    results = {
+        name: found for result, name in group.items() if (found := requested_decomposition(result)) is not None
+    }
+    models = {name: result for name, result in results.items() if isinstance(result, Decomposition)}
     if models:
         yield from decomposition_elements(models)
-    reasons = dict.fromkeys(found.why for found in results.values() if isinstance(found, Undefined))
+    reasons = dict.fromkeys(result.why for result in results.values() if isinstance(result, Undefined))
     if reasons:
         yield notes(*(f"no bias and variance: {why}" for why in reasons))
 
@@ -70,16 +72,16 @@ def decomposition_elements(models: Mapping[str, Decomposition]) -> Iterator[Elem
     """The error of each model and its terms, and how to read them."""
     first = next(iter(models.values()))
     titles = [(paper, term) for paper, terms in first.terms.items() for term in terms]
-    columns = [[one.error for one in models.values()]]
-    columns += [[one.terms[paper][term] for one in models.values()] for paper, term in titles]
+    columns = [[model.error for model in models.values()]]
+    columns += [[model.terms[paper][term] for model in models.values()] for paper, term in titles]
     several = len(first.terms) > 1
     header = ["model", "error", *(f"{paper}: {term}" if several else term for paper, term in titles)]
     yield Heading(f"Bias and variance, {first.loss} loss")
     yield grid_of_numbers(header, zip(models, *map(lined_up, columns), strict=True))
     asked = f"over {first.rows} rows, each answered by {first.models} models or more that had not seen it"
-    rounding = CLOSE * max(one.error for one in models.values())
-    terms = [terms for one in models.values() for terms in one.terms.values()]
-    below = any(one.get("bias²", 0.0) < -rounding for one in terms)
+    rounding = CLOSE * max(model.error for model in models.values())
+    terms = [terms for model in models.values() for terms in model.terms.values()]
+    below = any(term.get("bias²", 0.0) < -rounding for term in terms)
     yield notes(LOSS_LEGENDS[first.loss], *[BELOW_ZERO] * below, asked)
 
 
@@ -130,7 +132,7 @@ def _conclusions(curve: ScoreCurve) -> Iterator[str]:
 def sweep_of(sweep: Sweep, results: Sequence[CellResult]) -> Document:
     """What the data are, then a table and curves for each model."""
     cells = swept_results(sweep, results)
-    head = opening([one.cell for one in cells])
+    head = opening([cell.cell for cell in cells])
     if sweep.kind == "bias-variance":
         models = decompositions_of(cells)
         return (*head, *decomposition_elements(models), *_curve_of_decompositions(sweep, models))
@@ -150,11 +152,11 @@ def sweep_as_table(sweep: Sweep, results: Sequence[CellResult]) -> Document:
     cells = swept_results(sweep, results)
     if sweep.kind == "bias-variance":
         models = decompositions_of(cells)
-        return table_of_rows(row for one, name in cells.items() for row in rows_of_terms(one, models[name]))
+        return table_of_rows(row for result, name in cells.items() for row in rows_of_terms(result, models[name]))
     values = [str(value) for value in sweep.values]
     swept = list(cells)[-len(values) :] if values else []
-    points = {one: {"over": sweep.over, "at": value} for one, value in zip(swept, values, strict=True)}
-    return table_of_rows({**row, **points.get(one, {})} for one in cells for row in score_rows(one))
+    points = {result: {"over": sweep.over, "at": value} for result, value in zip(swept, values, strict=True)}
+    return table_of_rows({**row, **points.get(cell, {})} for cell in cells for row in score_rows(cell))
 
 
 def _curve_of_decompositions(sweep: Sweep, models: Mapping[str, Decomposition]) -> Iterator[Element]:
@@ -164,6 +166,8 @@ def _curve_of_decompositions(sweep: Sweep, models: Mapping[str, Decomposition]) 
         return
     swept = list(models.values())[-len(points) :]
     _, terms = list(swept[0].terms.items())[-1]
-    lines = [("error", tuple(one.error for one in swept))]
-    lines += [(term, tuple(list(one.terms.values())[-1][term] for one in swept)) for term in terms]
+    lines = [("error", tuple(decomposition.error for decomposition in swept))]
+    lines += [
+        (term, tuple(list(decomposition.terms.values())[-1][term] for decomposition in swept)) for term in terms
+    ]
     yield Curve(f"Bias and variance by {sweep.over}", sweep.over, points, tuple(lines))

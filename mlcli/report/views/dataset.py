@@ -46,8 +46,8 @@ def histogram(title: str, measure: str, parts: NamedNumbers, bins: int = BINS) -
 
 def histogram_of(title: str, measure: str, edges: Array, counts: Mapping[str, NDArray[Any]]) -> Histogram:
     """A histogram of what was counted between some edges."""
-    found = tuple((name, tuple(map(float, of_part))) for name, of_part in counts.items())
-    return Histogram(title, measure, tuple(edges.tolist()), found)
+    results = tuple((name, tuple(map(float, of_part))) for name, of_part in counts.items())
+    return Histogram(title, measure, tuple(edges.tolist()), results)
 
 
 def boxplots(title: str, measure: str, parts: NamedNumbers) -> Boxplots:
@@ -151,8 +151,8 @@ def _sources_of_columns(columns: Sequence[ColumnProfile]) -> list[str]:
 
 
 def _class_bars(target: str, classes: Sequence[LevelCount]) -> Bars:
-    total = sum(one.count for one in classes)
-    labels, counts = zip(*((one.level, one.count) for one in classes), strict=True)
+    total = sum(label.count for label in classes)
+    labels, counts = zip(*((label.level, label.count) for label in classes), strict=True)
     shares = tuple(share(count, total) for count in counts)
     return Bars(f"Classes of {target}", ("class", "rows", "share"), labels, counts, (shares,))
 
@@ -185,8 +185,8 @@ def _table_of_mappings(rows: Sequence[Mapping[str, Any]]) -> Iterator[Element]:
     shown = [key for key in keys if key not in shared]
     numbers = [at for at, key in enumerate(shown) if all(isinstance(row.get(key), int | float) for row in rows)]
     columns = [
-        lined_up([row[key] for row in rows]) if place in numbers else [_in_words(row.get(key)) for row in rows]
-        for place, key in enumerate(shown)
+        lined_up([row[key] for row in rows]) if index in numbers else [_in_words(row.get(key)) for row in rows]
+        for index, key in enumerate(shown)
     ]
     yield grid(shown, zip(*columns, strict=True), right=numbers)
     yield notes(*(f"{key}: {_in_words(rows[0][key])}" for key in shared))
@@ -244,9 +244,9 @@ def _groups_by(dataset: Dataset, by: Column | None, rows: Rows) -> dict[str, Fla
         return {f"{by.name} to {low:.4g}": cells <= low, f"to {high:.4g}": middle, "above": cells > high}
     codes, counts = np.unique(cells[~np.isnan(cells)], return_counts=True)
     shown = np.sort(codes[np.argsort(-counts, kind="stable")][:MOST_GROUPS])
-    found = {by.levels[int(code)]: cells == code for code in shown}
+    result = {by.levels[int(code)]: cells == code for code in shown}
     rest = ~np.isin(cells, shown) & ~np.isnan(cells)
-    return found | ({OTHERS: rest} if rest.any() else {})
+    return result | ({OTHERS: rest} if rest.any() else {})
 
 
 def _distribution_of(dataset: Dataset, column: Column, groups: dict[str, Flags]) -> Finding:

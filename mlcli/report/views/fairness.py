@@ -54,36 +54,36 @@ READING_COSTS = (
 
 def fairness_of(group: Group, similarity: float = SIMILARITY) -> Iterator[Element]:
     """Every model by the groups of each sensitive column and of all together."""
-    found = {one: by for one in group if one.done and (by := fairness_by_groups(one))}
-    if not found:
+    group_fairnesses = {result: by for result in group if result.done and (by := fairness_by_groups(result))}
+    if not group_fairnesses:
         yield Sentence(NOTHING)
         return
-    learners = [one for one in found if not one.is_baseline] or list(found)
-    first = found[learners[0]]
+    learners = [result for result in group_fairnesses if not result.is_baseline] or list(group_fairnesses)
+    first = group_fairnesses[learners[0]]
     yield from _group_sizes(learners[0], first)
-    for place, one in enumerate(first):
-        yield Heading(f"Fairness by {one.name}: {one.label}")
+    for index, text in enumerate(first):
+        yield Heading(f"Fairness by {text.name}: {text.label}")
         for model in learners:
-            yield _rates_grid(group[model], found[model][place].groups)
-        if place == 0:
+            yield _rates_grid(group[model], group_fairnesses[model][index].groups)
+        if index == 0:
             yield notes(*READING)
-    yield from _gaps_elements({group[one]: by for one, by in found.items()})
-    alike = ((group[one], similar_rows(one, similarity)) for one in learners)
+    yield from _gaps_elements({group[result]: by for result, by in group_fairnesses.items()})
+    alike = ((group[learner], similar_rows(learner, similarity)) for learner in learners)
     yield from _similar_rows_elements({name: similar for name, similar in alike if similar is not None})
-    yield from _trade_off_elements(found, group)
+    yield from _trade_off_elements(group_fairnesses, group)
 
 
-def _group_sizes(one: ModelResult, fairness: Sequence[GroupFairness]) -> Iterator[Element]:
+def _group_sizes(model_result: ModelResult, fairness: Sequence[GroupFairness]) -> Iterator[Element]:
     """How many rows each group has, and how many of its cells are empty."""
-    dataset = one.cell.dataset
+    dataset = model_result.cell.dataset
     if not isinstance(dataset, Dataset):
         return
     features = dataset.table.select(field.column.name for field in dataset.schema.with_role("feature"))
     rows: list[list[Content]] = []
-    for by in {one.columns: one for one in fairness}.values():
+    for by in {group_fairness.columns: group_fairness for group_fairness in fairness}.values():
         groups = groups_by(dataset.table, by.columns)
-        for place, label in enumerate(groups.labels):
-            member = np.flatnonzero(groups.codes == place)
+        for index, label in enumerate(groups.labels):
+            member = np.flatnonzero(groups.codes == index)
             share = len(member) / len(dataset)
             gaps = _share_of_empty_cells(features.take(member))
             rows.append([by.name, strong(label), str(len(member)), fixed(share, 3), fixed(gaps, 3)])
@@ -98,9 +98,9 @@ def _share_of_empty_cells(table: Table) -> float:
 
 def _rates_grid(name: str, groups: Sequence[GroupRates]) -> Element:
     rows: list[list[Content]] = []
-    for one in groups:
-        rates = (_rate_cell(one.rates[rate]) for rate in SHOWN)
-        rows.append([one.label, str(one.rows), *rates, _rate_cell(one.calibration, sign="+")])
+    for group in groups:
+        rates = (_rate_cell(group.rates[rate]) for rate in SHOWN)
+        rows.append([group.label, str(group.rows), *rates, _rate_cell(group.calibration, sign="+")])
     return grid_of_numbers([name, "rows", *SHOWN, "calibration"], rows)
 
 
@@ -114,11 +114,11 @@ def _rate_cell(rate: Rate, sign: str = "") -> Content:
 
 
 def _gaps_elements(by_model: Mapping[str, Sequence[GroupFairness]]) -> Iterator[Element]:
-    several = any(len({one.label for one in by}) > 1 for by in by_model.values())
+    several = any(len({fairness.label for fairness in by}) > 1 for by in by_model.values())
     rows = (
-        [name, f"{one.name}: {one.label}" if several else one.name, *map(_gap_cell, one.gaps.values())]
+        [name, f"{text.name}: {text.label}" if several else text.name, *map(_gap_cell, text.gaps.values())]
         for name, by in by_model.items()
-        for one in by
+        for text in by
     )
     yield Heading("Differences between groups")
     yield grid_of_numbers(["model", "by", *CRITERIA], rows, keys=2)
@@ -137,9 +137,9 @@ def _similar_rows_elements(by_model: Mapping[str, IndividualFairness]) -> Iterat
     if not by_model:
         return
     rows = []
-    for name, one in by_model.items():
-        apart = map(_share_cell, (one.decided_differently, one.probability_difference))
-        rows.append([name, _share_cell(one.consistency), str(one.pairs), *apart])
+    for name, fairness in by_model.items():
+        apart = map(_share_cell, (fairness.decided_differently, fairness.probability_difference))
+        rows.append([name, _share_cell(fairness.consistency), str(fairness.pairs), *apart])
     yield Heading("Individual fairness: similar rows, similar answers")
     yield grid_of_numbers(HEADER_ALIKE, rows)
     similarity = next(iter(by_model.values())).similarity
@@ -155,32 +155,32 @@ def _trade_off_elements(
 ) -> Iterator[Element]:
     """A table by falling accuracy, and a point for each model, those of one method in one group."""
     first = next(iter(CRITERIA))
-    positions = [trade_off_of(one, by, names[one]) for one, by in by_model.items()]
-    known = [one for one in positions if one.gaps[first] is not None]
+    positions = [trade_off_of(result, by, names[result]) for result, by in by_model.items()]
+    known = [position for position in positions if position.gaps[first] is not None]
     if len(known) < 2:
         return
-    known.sort(key=lambda one: (-one.accuracy, one.gaps[first]))
+    known.sort(key=lambda trade_off: (-trade_off.accuracy, trade_off.gaps[first]))
     yield Heading("Trade-off of fairness and accuracy")
     rows = (
         [
-            one.name,
-            fixed(one.accuracy, UNIT_DECIMALS),
-            *(_difference_cell(one, known, criterion) for criterion in CRITERIA),
+            trade_off.name,
+            fixed(trade_off.accuracy, UNIT_DECIMALS),
+            *(_difference_cell(trade_off, known, criterion) for criterion in CRITERIA),
         ]
-        for one in known
+        for trade_off in known
     )
     yield grid_of_numbers(["model", "accuracy", *CRITERIA], rows)
     yield notes(*READING_COSTS)
     methods: dict[str, list[tuple[float, float]]] = {}
-    for one in known:
-        methods.setdefault(one.method, []).append((one.gaps[first] or 0.0, one.accuracy))
+    for trade_off in known:
+        methods.setdefault(trade_off.method, []).append((trade_off.gaps[first] or 0.0, trade_off.accuracy))
     points = tuple((method, tuple(of_method)) for method, of_method in methods.items())
     yield Points("", f"{first} (difference; left is fairer)", "accuracy", points)
 
 
-def _difference_cell(one: TradeOff, others: Sequence[TradeOff], criterion: str) -> Content:
-    value = one.gaps[criterion]
+def _difference_cell(trade_off: TradeOff, others: Sequence[TradeOff], criterion: str) -> Content:
+    value = trade_off.gaps[criterion]
     if value is None:
         return GridCell("too few", "weak")
-    best = one.is_on_front(others, criterion)
+    best = trade_off.is_on_front(others, criterion)
     return GridCell(fixed(value, UNIT_DECIMALS), "best" if best else "", mark=BEST * best)

@@ -119,7 +119,7 @@ def _results(group: Group, similarity: float) -> Iterator[Element]:
 
 def _probabilities(group: Group) -> Iterator[Element]:
     """Curves of all models on one plane where there are two classes, else those of the best."""
-    models = subgroup(group, [one for one in group if not one.is_baseline])
+    models = subgroup(group, [result for result in group if not result.is_baseline])
     target = first_cell(group).dataset.schema.the("target")
     several = target is not None and len(target.levels) == 2
     best = best_in(models)
@@ -159,9 +159,9 @@ def _comparison(group: Group) -> Iterator[Element]:
 def _model_findings(group: Group) -> Iterator[Element]:
     """What models say of themselves, as learned in the first split: of the best all, of the others pictures."""
     best = best_in(group)
-    for one, name in group.items():
-        told = one.splits[0].explanation if one.done and len(one.splits) else ()
-        for finding in (each for each in told if _is_shown(each, one is best)):
+    for result, name in group.items():
+        told = result.splits[0].explanation if result.done and len(result.splits) else ()
+        for finding in (each for each in told if _is_shown(each, result is best)):
             title = f"{name}: {finding.title}" if finding.title else name
             yield from explained([replace(finding, title=title)])
 
@@ -174,7 +174,7 @@ def _is_shown(finding: Finding, best: bool) -> bool:
 
 def _provenance(results: Sequence[ModelResult], provenance: Provenance) -> Iterator[Element]:
     yield Heading("How it was made", 1)
-    cells = [one.cell for one in results]
+    cells = [result.cell for result in results]
     used = provenance.versions if provenance.versions is not None else versions_and_hardware()
     facts = {
         "command": provenance.how,
@@ -202,7 +202,7 @@ def _dataset_cells(cell: Cell) -> list[Content]:
 
 
 def _citations(cells: Sequence[ModelResult]) -> Iterator[Element]:
-    uses = dict.fromkeys(one.cell.model.use for one in cells if one.cell.model.is_installed)
+    uses = dict.fromkeys(cell.cell.model.use for cell in cells if cell.cell.model.is_installed)
     known = [(use, str(getattr(MODELS.load(use), "reference", ""))) for use in uses]
     yield Heading("How to cite", 1)
     yield Sentence(f"{counted(len(known), 'method')}, as published:")

@@ -43,21 +43,26 @@ UNSEEN = "on unseen rows"
 OTHERS = "all other columns at their usual values"
 
 
-def inspection_of(one: ModelResult, name: str, data: Dataset) -> list[findings.Finding]:
+def inspection_of(model_result: ModelResult, name: str, data: Dataset) -> list[findings.Finding]:
     """All of it; nothing of other kinds of task, of baselines and saved models, and where it would take long."""
-    cell = cell_on(one.cell, data)
-    if cell.kind not in KINDS or one.is_baseline or cell.model.saved or _expected_seconds(one) > MOST_SECONDS:
+    cell = cell_on(model_result.cell, data)
+    if (
+        cell.kind not in KINDS
+        or model_result.is_baseline
+        or cell.model.saved
+        or _expected_seconds(model_result) > MOST_SECONDS
+    ):
         return []
     with one_blas_thread():
-        importance = permutation_importance(cell, one.metrics[0], REPEATS)
+        importance = permutation_importance(cell, model_result.metrics[0], REPEATS)
         return [] if importance is None else list(_findings(importance, name))
 
 
-def _expected_seconds(one: ModelResult) -> float:
+def _expected_seconds(model_result: ModelResult) -> float:
     """How long a fit and all the questions take, by the times of the run."""
-    splits = one.splits
-    rows = sum(map(len, judged_answers(one.cell_result)))
-    columns = min(len(one.cell.dataset.schema.features()), MOST_COLUMNS)
+    splits = model_result.splits
+    rows = sum(map(len, judged_answers(model_result.cell_result)))
+    columns = min(len(model_result.cell.dataset.schema.features()), MOST_COLUMNS)
     asked = rows / len(splits) * columns * REPEATS + DRAWN * ASKED * 24 + ACROSS * UPWARDS
     fit, predict = (float(sum(each(splits, name))) for name in ("fit_seconds", "predict_seconds"))
     return fit / len(splits) + predict / rows * asked
@@ -105,7 +110,7 @@ def _partial_dependence(importance: PermutationImportance, name: str, column: st
     )
     chosen = [1] if len(names) == 2 else range(min(len(names), MOST_CLASSES))
     alone = len(chosen) == 1
-    ends = [(names[k], [quantiles(one[:, k], rows.weights, MIDDLE_HALF) for one in answers]) for k in chosen]
+    ends = [(names[k], [quantiles(answer[:, k], rows.weights, MIDDLE_HALF) for answer in answers]) for k in chosen]
     return findings.Curve(
         f"{name}: partial dependence on {column}",
         column,
@@ -126,28 +131,28 @@ def _answers_over_plane(
     return replace(found, title=f"{name}: {found.title[:1].lower()}{found.title[1:]}", note=note)
 
 
-def rows_described(one: ModelResult, name: str, data: Dataset) -> list[findings.Finding]:
+def rows_described(model_result: ModelResult, name: str, data: Dataset) -> list[findings.Finding]:
     """What its kind of task shows of the rows that a model has learned from, where it learns from all of them."""
-    cell = one.cell
-    if cell.kind not in DESCRIBED or cell.model.saved or _expected_seconds(one) > MOST_SECONDS:
+    cell = model_result.cell
+    if cell.kind not in DESCRIBED or cell.model.saved or _expected_seconds(model_result) > MOST_SECONDS:
         return []
     trained = train(cell_on(cell, data))
     shown: findings.Explanation = named(kind_named(cell.kind).described_at)(trained)
     return [replace(finding, title=f"{name}: {finding.title}") for finding in shown]
 
 
-def cluster_planes(one: ModelResult, name: str, data: Dataset) -> list[findings.Finding]:
+def cluster_planes(model_result: ModelResult, name: str, data: Dataset) -> list[findings.Finding]:
     """The clusters of a clustering by the columns that differ most between them, in a plane and in space."""
-    tables = cluster_profile(one.splits[0])
-    answers = judged_answers(one.cell_result)[0]
+    tables = cluster_profile(model_result.splits[0])
+    answers = judged_answers(model_result.cell_result)[0]
     if not tables or not hasattr(answers, "cluster"):
         return []
     numeric = {column.name for column in data.schema.features() if not column.coded}
     columns = [str(row[0]) for row in tables[0].rows if row[0] in numeric][:DRAWN]
-    places = np.column_stack([np.empty((len(data), 0)), *(data.table.cells(column) for column in columns)])
+    indices = np.column_stack([np.empty((len(data), 0)), *(data.table.cells(column) for column in columns)])
     of_clusters = {}
     for cluster in np.unique(answers.cluster).tolist():
         rows = answers.rows[answers.cluster == cluster]
-        of_clusters[f"cluster {cluster}"] = places[rows[evenly_spaced(len(rows), MOST_POINTS)]]
+        of_clusters[f"cluster {cluster}"] = indices[rows[evenly_spaced(len(rows), MOST_POINTS)]]
     known = {part: rows[np.isfinite(rows).all(axis=1)] for part, rows in of_clusters.items()}
     return list(in_plane_and_space(f"{name}: clusters", columns, known))

@@ -23,12 +23,12 @@ def summary_of(issues: Sequence[Issue], everything: bool) -> str:
     counts = Counter(issue.gravity for issue in issues)
     advice = f"{counted(counts['advice'], 'piece')} of advice"
     words = [f"{counts['grave']} grave", counted(counts["warning"], "warning"), advice]
-    said = [word for word, gravity in zip(words, GRAVITIES, strict=True) if counts[gravity]]
+    message = [word for word, gravity in zip(words, GRAVITIES, strict=True) if counts[gravity]]
     if everything or not counts["advice"]:
-        return ", ".join(said) or "no issue found"
+        return ", ".join(message) or "no issue found"
     codes = ", ".join(dict.fromkeys(issue.code for issue in issues if not is_serious(issue)))
     them = "it" if counts["advice"] == 1 else "them"
-    return f"{', '.join(said[:-1]) or 'no issue found'}; {advice} ({codes}): --all shows {them}"
+    return f"{', '.join(message[:-1]) or 'no issue found'}; {advice} ({codes}): --all shows {them}"
 
 
 def _elements(issue: Issue) -> Iterator[Element]:
@@ -37,7 +37,9 @@ def _elements(issue: Issue) -> Iterator[Element]:
     yield from explained(issue.shown)
     evidence = (f"evidence: {issue.evidence}",) if issue.evidence else ()
     words = ("repair", *["or"] * len(issue.repairs))
-    repairs = (line for one, word in zip(issue.repairs, words, strict=False) for line in _repair_lines(one, word))
+    repairs = (
+        line for repair, word in zip(issue.repairs, words, strict=False) for line in _repair_lines(repair, word)
+    )
     yield Preformatted((*evidence, *repairs))
 
 

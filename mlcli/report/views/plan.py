@@ -28,8 +28,8 @@ def opening(cells: Sequence[Cell]) -> Iterator[Element]:
     yield Heading(subject_of(cells[0]), 1)
     subject = f"{_rows_text(cells)}, {_features_text(cells[0])}{_roles_text(cells[0])}"
     yield Sentence(f"{subject}; {'; '.join(protocols)}; random seed {cells[0].seed}")
-    if found := _notes_on(cells):
-        yield notes(*found, mark="-")
+    if matches := _notes_on(cells):
+        yield notes(*matches, mark="-")
 
 
 def _notes_on(cells: Sequence[Cell]) -> list[str]:
@@ -66,8 +66,8 @@ def learns_from_unlabelled(cell: Cell) -> bool:
 
 def _roles_text(cell: Cell) -> str:
     """What changes how rows are split or counted."""
-    found = ((words, cell.dataset.schema.the(role)) for role, words in ROLES_SHOWN.items())
-    return "".join(f"; {words} '{column.name}'" for words, column in found if column is not None)
+    generator = ((words, cell.dataset.schema.the(role)) for role, words in ROLES_SHOWN.items())
+    return "".join(f"; {words} '{column.name}'" for words, column in generator if column is not None)
 
 
 def _features_text(cell: Cell) -> str:
@@ -92,7 +92,9 @@ def protocol_words(cell: Cell) -> str:
     """The protocol with its settings."""
     if cell.protocol.use == AS_SAVED:
         return "saved models predict all rows"
-    settings = ", ".join(f"{key.replace('_', ' ')} {as_typed(one)}" for key, one in cell.protocol.params.items())
+    settings = ", ".join(
+        f"{key.replace('_', ' ')} {as_typed(param)}" for key, param in cell.protocol.params.items()
+    )
     words = f"{cell.protocol.use} ({settings})" if settings else cell.protocol.use
     return f"{words}, scores of all predictions at once" if cell.average == POOLED else words
 
@@ -109,7 +111,9 @@ def plan_of(cells: Sequence[Cell], estimates: Known) -> Document:
     elements: list[Element] = []
     for _, group in groupby(cells, table_key):
         elements += _dataset_elements(list(group), estimate_of)
-    stored = sum(not cell.skipped and _is_stored(one) for cell, one in zip(cells, estimates, strict=True))
+    stored = sum(
+        not cell.skipped and _is_stored(estimate) for cell, estimate in zip(cells, estimates, strict=True)
+    )
     kept = f"; in the store already: {stored}" if estimate_of else ""
     sentence = Sentence(f"{counted(len(cells) - skipped - stored, 'cell')} to run{kept}{left_out}", "strong")
     return (*elements, sentence, *_total_estimate(cells, estimate_of))
@@ -118,10 +122,12 @@ def plan_of(cells: Sequence[Cell], estimates: Known) -> Document:
 def _total_estimate(cells: Sequence[Cell], estimate_of: Mapping[Cell, CellEstimate | None]) -> Iterator[Element]:
     if not estimate_of:
         return
-    known = [one for cell in cells if not cell.skipped and (one := estimate_of[cell]) is not None]
-    unknown = sum(one.seconds is None and not _is_stored(one) for one in known)
-    peaks = [one.memory for one in known if one.memory is not None and one.stored < one.splits]
-    work = sum(one.seconds or 0.0 for one in known)
+    known = [estimate for cell in cells if not cell.skipped and (estimate := estimate_of[cell]) is not None]
+    unknown = sum(estimate.seconds is None and not _is_stored(estimate) for estimate in known)
+    peaks = [
+        estimate.memory for estimate in known if estimate.memory is not None and estimate.stored < estimate.splits
+    ]
+    work = sum(estimate.seconds or 0.0 for estimate in known)
     most = f", at most {size(max(peaks))} of memory at a time beside program and tables" if peaks else ""
     rest = f"; of {counted(unknown, 'cell')} the store has not seen the like" if unknown else ""
     yield notes(f"estimate for what is to run: {duration(work)} of one core{most}{rest}")

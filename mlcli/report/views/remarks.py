@@ -31,8 +31,8 @@ Remark = TypeVar("Remark", bound=Hashable)
 
 def _steps_and_notes(group: Group) -> Iterator[str]:
     """The steps before models, and what was noted of cells when they were run."""
-    noted = ((note, name) for one, name in group.items() for note in one.cell_result.notes)
-    prepared = ((steps_of(one.cell), name) for one, name in group.items())
+    noted = ((note, name) for result, name in group.items() for note in result.cell_result.notes)
+    prepared = ((steps_of(result.cell), name) for result, name in group.items())
     yield from (f"steps before {who}: {steps}" for steps, who in _by_remark(prepared, group))
     yield from (f"{who}: {note}" for note, who in _by_remark(noted, group))
 
@@ -42,7 +42,7 @@ def steps_of(cell: Cell) -> str:
     here = all(spec.is_installed for spec in (cell.model, *cell.steps))
     known = here and not cell.skipped and any(nested_models(cell.model.params))
     run = with_nested_steps(cell.model, cell.steps, cell.kind, cell.dataset.schema) if known else cell.model
-    nested = ((one.steps, one.start[:-1]) for one in nested_models(run.params))
+    nested = ((nested_model.steps, nested_model.start[:-1]) for nested_model in nested_models(run.params))
     inside = (f"{ARROW.join(map(_step_text, steps))} in {where}" for steps, where in nested if steps)
     return "; ".join(filter(None, (ARROW.join(map(_step_text, cell.steps)), *inside)))
 
@@ -54,10 +54,10 @@ def _step_text(step: StepSpec) -> str:
 
 def _closed_forms(group: Group) -> Iterator[str]:
     """Which models were answered in closed form over all splits, and how."""
-    routes = ((_route_text(one.cell_result), name) for one, name in group.items() if one.done)
-    found = "; ".join(f"{who} ({route})" for route, who in _by_remark(routes, group))
-    if found:
-        yield f"computed in closed form, equal to refitting in each split: {found}"
+    routes = ((_route_text(result.cell_result), name) for result, name in group.items() if result.done)
+    text = "; ".join(f"{who} ({route})" for route, who in _by_remark(routes, group))
+    if text:
+        yield f"computed in closed form, equal to refitting in each split: {text}"
 
 
 def _route_text(result: CellResult) -> str:
@@ -71,8 +71,8 @@ def _score_marks(group: Group) -> Iterator[str]:
     """Why scores are undefined, and what is marked of the others; metrics of which the same is said together."""
     marks = (
         ((summary.metric, text), name)
-        for one, name in group.items()
-        for summary in one.summaries.values()
+        for result, name in group.items()
+        for summary in result.summaries.values()
         if not _is_infinite(summary)
         for text in ((summary.why,) if summary.mean is None else summary.marks)
     )
@@ -93,10 +93,14 @@ def _is_infinite(summary: Summary) -> bool:
 def _infinite_scores(group: Group) -> Iterator[str]:
     """The models whose score by a metric is infinite, once for all of them, with what to do."""
     for metric in metrics_in(group):
-        done = {one: one.summaries[metric.name] for one in group if metric.name in one.summaries}
-        infinite = [one for one, summary in done.items() if _is_infinite(summary)]
+        done = {result: result.summaries[metric.name] for result in group if metric.name in result.summaries}
+        infinite = [result for result, summary in done.items() if _is_infinite(summary)]
         if infinite:
-            names = "all models" if len(infinite) == len(group) > 1 else ", ".join(group[one] for one in infinite)
+            names = (
+                "all models"
+                if len(infinite) == len(group) > 1
+                else ", ".join(group[result] for result in infinite)
+            )
             yield f"{names}: {metric.name} is infinite: {metric.when_infinite or done[infinite[0]].why}"
 
 
@@ -121,17 +125,17 @@ def _verdicts_on_folds(group: Group) -> Iterator[tuple[str, bool]]:
     """The verdicts that are not "consistent", and whether chance would rarely make folds vary so much."""
     from mlcli.metrics.stability import beyond_rows, fold_stability
 
-    for one, name in group.items():
-        if one.pooled or coordinate_name(one.cell_result) or "accuracy" not in one.summaries:
+    for result, name in group.items():
+        if result.pooled or coordinate_name(result.cell_result) or "accuracy" not in result.summaries:
             continue
-        values = [value for value in one.summaries["accuracy"].splits if value is not None]
-        splits = judged_answers(one.cell_result)
+        values = [value for value in result.summaries["accuracy"].splits if value is not None]
+        splits = judged_answers(result.cell_result)
         rows = [len(split) for split in splits]
         if len(values) < max(FEWEST_FOLDS, len(rows)):
             continue
         stability = fold_stability(values, rows)
         if stability.verdict != "consistent":
-            judged = len(distinct(one.answers))
+            judged = len(distinct(result.answers))
             share = np.mean(values)
             beyond = beyond_rows(
                 np.array(values), splits, float(share * (1 - share)) / (TRUST * judged), judged - 1
@@ -141,10 +145,10 @@ def _verdicts_on_folds(group: Group) -> Iterator[tuple[str, bool]]:
 
 def _baselines_below_chance(group: Group) -> Iterator[str]:
     """A baseline that splits make look worse than it is, so that no gain over it is believed."""
-    for one in filter(is_largest_class_standard, group):
-        largest = fixed(share_of_largest(one), UNIT_DECIMALS)
+    for result in filter(is_largest_class_standard, group):
+        largest = fixed(share_of_largest(result), UNIT_DECIMALS)
         yield (
-            f"{group[one]}: leaving rows out makes their class rarer, so it predicts another class; compare "
+            f"{group[result]}: leaving rows out makes their class rarer, so it predicts another class; compare "
             f"with the share of the largest class instead, {largest}"
         )
 
@@ -158,8 +162,8 @@ def _warning_remarks(group: Group) -> Iterator[str]:
 
 
 def _warnings_in(group: Group) -> Iterator[tuple[str, str]]:
-    for one, name in group.items():
-        splits = each(one.splits, "warnings") if one.done else []
+    for result, name in group.items():
+        splits = each(result.splits, "warnings") if result.done else []
         for text in dict.fromkeys(text for of_split in splits for text in of_split):
             count = sum(text in of_split for of_split in splits)
             yield (text if count == len(splits) else f"{text} ({count} of {len(splits)} splits)"), name

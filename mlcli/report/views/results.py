@@ -71,7 +71,7 @@ def results_of_group(group: Group, details: Details, verdict_first: bool = False
     metric = metrics_in(group)[0]
     differences = differences_of(group, metric)
     verdict = list(verdict_on(group, differences))
-    yield from opening([one.cell for one in group])
+    yield from opening([result.cell for result in group])
     if verdict_first:
         yield from verdict
     yield from table_of_models(group, distances_to_best(differences), intervals=details.verbose)
@@ -112,14 +112,14 @@ def table_of_group(group: Group) -> Iterator[Element]:
 
 
 def _confusion_elements(group: Group, details: Details) -> Iterator[Element]:
-    drawn = {one: one.confusion for one in group if one.confusion is not None}
-    for one, matrix in drawn.items():
-        counted_as = "weight" if one.cell.dataset.schema.the("weight") else "rows"
-        yield from confusion_of(group[one], matrix, one.classes, counted_as, details.verbose)
+    drawn = {result: result.confusion for result in group if result.confusion is not None}
+    for result, matrix in drawn.items():
+        counted_as = "weight" if result.cell.dataset.schema.the("weight") else "rows"
+        yield from confusion_of(group[result], matrix, result.classes, counted_as, details.verbose)
         if details.classes:
-            yield rates_of(one.classes, counted_as)
+            yield rates_of(result.classes, counted_as)
     if drawn:
-        repeated = any(one.repeated for one in drawn)
+        repeated = any(result.repeated for result in drawn)
         yield notes(MATRIX_LEGEND + REPEATS_LEGEND * repeated, *[RATES_LEGEND] * details.classes)
     elif details.classes:
         yield notes(NO_CLASSES)
@@ -132,15 +132,15 @@ def _kind_pictures(group: Group, drawn: Group) -> Iterator[Element]:
     kind = kind_named(first_cell(group).kind)
     if kind.picture_of_table_at:
         yield from named(kind.picture_of_table_at)(group)
-    for one, name in drawn.items() if kind.picture_at else ():
-        yield from named(kind.picture_at)(name, one.answers)
+    for result, name in drawn.items() if kind.picture_at else ():
+        yield from named(kind.picture_at)(name, result.answers)
 
 
 def models_to_draw(group: Group) -> Group:
     """All that are done but the baselines that every table of their kind shows, unless there is no other."""
-    done = subgroup(group, [one for one in group if one.done and one.cell.model.requested])
+    done = subgroup(group, [result for result in group if result.done and result.cell.model.requested])
     kind = kind_named(first_cell(group).kind)
-    models = [one for one in done if one.cell.model.saved or one.cell.model.use not in kind.baselines]
+    models = [result for result in done if result.cell.model.saved or result.cell.model.use not in kind.baselines]
     return subgroup(done, models) or done
 
 
@@ -172,16 +172,20 @@ GATE_SENTENCES: dict[FindingCode, str] = {
 }
 
 
-def gate_sentence(found: GateFinding) -> str:
+def gate_sentence(gate_finding: GateFinding) -> str:
     """What was found of an expectation, in words."""
-    change = "" if found.value is None else f"{found.metric} {found.value:+.4g}"
-    if found.code == "bound":
-        score = f"score {found.score:.4g}"
-        return f"no interval; {score}" if found.value is None else f"{found.value:.4g} ({score})"
-    if found.code == "difference":
-        return change if found.p is None else f"{change}, p {as_equation(found.p)} ({found.test})"
-    if found.code == "change":
-        if found.low is None or found.high is None:
-            return found.why or "no test could be made"
-        return f"{change} (95 % interval {found.low:.4g} to {found.high:.4g})"
-    return GATE_SENTENCES[found.code].format(**vars(found))
+    change = "" if gate_finding.value is None else f"{gate_finding.metric} {gate_finding.value:+.4g}"
+    if gate_finding.code == "bound":
+        score = f"score {gate_finding.score:.4g}"
+        return f"no interval; {score}" if gate_finding.value is None else f"{gate_finding.value:.4g} ({score})"
+    if gate_finding.code == "difference":
+        return (
+            change
+            if gate_finding.p is None
+            else f"{change}, p {as_equation(gate_finding.p)} ({gate_finding.test})"
+        )
+    if gate_finding.code == "change":
+        if gate_finding.low is None or gate_finding.high is None:
+            return gate_finding.why or "no test could be made"
+        return f"{change} (95 % interval {gate_finding.low:.4g} to {gate_finding.high:.4g})"
+    return GATE_SENTENCES[gate_finding.code].format(**vars(gate_finding))

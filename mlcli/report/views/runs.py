@@ -30,17 +30,20 @@ KEPT = "answers that no run names are kept: run it again, or remove it with mlcl
 
 def shards_of(shards: Sequence[ShardRecord]) -> Document:
     """The cells of each shard with how they ended: scores are for when all are there."""
-    return tuple(element for one in shards for element in _shard_elements(one))
+    return tuple(element for shard in shards for element in _shard_elements(shard))
 
 
-def _shard_elements(one: ShardRecord) -> Iterator[Element]:
+def _shard_elements(shard_record: ShardRecord) -> Iterator[Element]:
     rows: list[list[Content]] = [
         [cell.dataset, strong(cell.model), cell.protocol, cell.status, duration(cell.seconds), cell.why]
-        for cell in one.cells
+        for cell in shard_record.cells
     ]
-    yield Heading(f"{one.title}, {one.shard}", level=1)
+    yield Heading(f"{shard_record.title}, {shard_record.shard}", level=1)
     yield grid(["dataset", "model", "protocol", "status", "seconds", "why"], rows, right=(4,), keys=2)
-    yield Sentence(f"{len(one.cells)} of {counted(one.cells_of_all, 'cell')}, kept in {one.store}", "strong")
+    yield Sentence(
+        f"{len(shard_record.cells)} of {counted(shard_record.cells_of_all, 'cell')}, kept in {shard_record.store}",
+        "strong",
+    )
     yield notes(
         "when all shards are there: mlcli runs merge STORE ... --store ALL, then mlcli runs ID --store ALL"
     )
@@ -67,34 +70,36 @@ def _path_from_here(path: str) -> str:
     return str(Path(path).relative_to(here)) if path and Path(path).is_relative_to(here) else path
 
 
-def removed_of(numbers: Sequence[int], place: Path) -> Document:
+def removed_of(numbers: Sequence[int], path: Path) -> Document:
     """Which runs are gone from the list."""
-    return Sentence(f"{counted(len(numbers), 'run')} removed from {place}", "strong"), notes(STILL_THERE)
+    return Sentence(f"{counted(len(numbers), 'run')} removed from {path}", "strong"), notes(STILL_THERE)
 
 
-def freed_of(freed: Freed, place: Path) -> Document:
+def freed_of(freed: Freed, path: Path) -> Document:
     """What a collection has removed."""
     runs = f", {counted(len(freed.runs), 'run')} cut short and made anew" if freed.runs else ""
     cells = counted(freed.cells, "cell")
-    what = f"{cells} that no run needs removed{runs}; {place} is {size(freed.bytes)} smaller"
+    what = f"{cells} that no run needs removed{runs}; {path} is {size(freed.bytes)} smaller"
     kept = [f"run {number} was cut short, and may need any answer" for number in freed.kept_for]
     return Sentence(what, "strong"), notes(*kept, *[KEPT] * bool(kept))
 
 
-def carried_of(carried: Carried, place: Path) -> Document:
+def carried_of(carried: Carried, path: Path) -> Document:
     """What has come into a store, and what is still missing."""
     new = f"{counted(len(carried.runs), 'run')} and {counted(carried.blocks, 'block')} of answers"
     known = f"; there already: {counted(carried.known, 'run')}" if carried.known else ""
-    said = [f"run {number} was joined of {of} shards" for number, of in carried.joined.items()]
+    message = [f"run {number} was joined of {of} shards" for number, of in carried.joined.items()]
     for title, missing in carried.missing.items():
         which = listed(list(map(str, missing)))
-        said.append(
+        message.append(
             f"of {title} these shards are missing: {which}; merge them when they are there, or run the rest"
         )
     if carried.damaged:
-        said.append(f"{counted(carried.damaged, 'damaged block')} left behind: what they held will be run again")
+        message.append(
+            f"{counted(carried.damaged, 'damaged block')} left behind: what they held will be run again"
+        )
     named = f" as {listed(list(map(str, carried.runs)))}" if carried.runs else ""
-    return Sentence(f"{new} brought to {place}{named}{known}", "strong"), notes(*said)
+    return Sentence(f"{new} brought to {path}{named}{known}", "strong"), notes(*message)
 
 
 NOT_RUN = GridCell("not run", "bad")
@@ -109,16 +114,16 @@ TOLERANCE = (
 def verified_of(run: RunFacts, cells: Sequence[VerifiedCell]) -> Document:
     """A line for each cell, what differs, and the verdict."""
     rows: list[list[Content]] = [
-        [one.dataset, strong(one.model), str(one.scores), one.digest[:SHOWN], RESULTS[not one.faults]]
-        for one in cells
+        [cell.dataset, strong(cell.model), str(cell.scores), cell.digest[:SHOWN], RESULTS[not cell.faults]]
+        for cell in cells
     ]
-    faults = [f"{one.dataset}, {one.model}: {fault}" for one in cells for fault in one.faults]
-    scores, every = counted(sum(one.scores for one in cells), "score"), counted(len(cells), "cell")
-    said = f"{counted(len(faults), 'difference')} from" if faults else "all as in"
+    faults = [f"{cell.dataset}, {cell.model}: {fault}" for cell in cells for fault in cell.faults]
+    scores, every = counted(sum(cell.scores for cell in cells), "score"), counted(len(cells), "cell")
+    message = f"{counted(len(faults), 'difference')} from" if faults else "all as in"
     return (
         grid(["dataset", "model", "scores", "answers", "result"], rows, right=(2,), keys=2),
         notes(*faults),
-        Sentence(f"{scores} of {every} made again from stored answers: {said} {_run_text(run)}.", "strong"),
+        Sentence(f"{scores} of {every} made again from stored answers: {message} {_run_text(run)}.", "strong"),
     )
 
 
@@ -131,28 +136,28 @@ def rerun_of(
 ) -> Document:
     """A line for each cell that was run again, what differs, and the versions."""
     rows: list[list[Content]] = []
-    for one in cells:
-        before, then, again = one.before, *digests_of(one)
+    for cell in cells:
+        before, then, again = cell.before, *digests_of(cell)
         shown = again[:SHOWN] if again else "-"
         splits = str(len(before.splits))
-        result = CLOSE if agrees(one, was, now) and not one.same else RESULTS[one.same]
-        result = NOT_RUN if one.after is None else result
+        result = CLOSE if agrees(cell, was, now) and not cell.same else RESULTS[cell.same]
+        result = NOT_RUN if cell.after is None else result
         rows.append([before.cell.dataset.name, strong(before.cell.label), splits, then[:SHOWN], shown, result])
-    not_run, every = sum(one.after is None for one in cells), counted(len(cells), "cell")
-    differing = sum(not agrees(one, was, now) for one in cells) - not_run
-    equal = sum(one.same for one in cells)
+    not_run, every = sum(cell.after is None for cell in cells), counted(len(cells), "cell")
+    differing = sum(not agrees(cell, was, now) for cell in cells) - not_run
+    equal = sum(cell.same for cell in cells)
     same = "the same answers to the bit as in"
     if equal < len(cells):
         same = f"{counted(equal, 'cell')} with the same answers to the bit, the others close to"
-    said = f"{differing} of {every} differ from" if differing else f"{every} run again: {same}"
+    message = f"{differing} of {every} differ from" if differing else f"{every} run again: {same}"
     if not_run:
-        said = f"{not_run} of {every} could not be run again, and {differing} differ from"
-    remarks = [*(text for one in cells for text in differences_between(one)), _versions_note(was, now)]
+        message = f"{not_run} of {every} could not be run again, and {differing} differ from"
+    remarks = [*(text for cell in cells for text in differences_between(cell)), _versions_note(was, now)]
     remarks += [TOLERANCE] if is_other_hardware(was, now) else []
     return (
         grid(["dataset", "model", "splits", "then", "now", "result"], rows, right=(2,), keys=2),
         notes(*remarks),
-        Sentence(f"{said} {_run_text(run)}.", "strong"),
+        Sentence(f"{message} {_run_text(run)}.", "strong"),
     )
 
 

@@ -24,7 +24,7 @@ Row = Mapping[str, str]
 
 def scores_as_table(scored: Iterable[ModelResult]) -> Document:
     """The table of all cells; one that has no scores has a row that says why."""
-    return table_of_rows(row for one in scored for row in score_rows(one))
+    return table_of_rows(row for result in scored for row in score_rows(result))
 
 
 def table_of_rows(rows: Iterable[Row]) -> Document:
@@ -33,30 +33,30 @@ def table_of_rows(rows: Iterable[Row]) -> Document:
     return (grid(header, ([row.get(name, "") for name in header] for row in rows), keys=2),)
 
 
-def score_rows(one: ModelResult) -> Iterator[Row]:
+def score_rows(model_result: ModelResult) -> Iterator[Row]:
     """Every score of a cell: of the judged rows, of the training rows, and at each point of its sweep or stages.
 
     The points of a sweep have no score in common: a mean over training sizes would be that of none.
     """
-    about = about_cell(one)
-    if not one.summaries:
+    about = about_cell(model_result)
+    if not model_result.summaries:
         yield about
-    if not coordinate_name(one.cell_result):
-        yield from rows_of_summaries(about, one.summaries)
-        for metric, mean in one.training.items():
+    if not coordinate_name(model_result.cell_result):
+        yield from rows_of_summaries(about, model_result.summaries)
+        for metric, mean in model_result.training.items():
             yield {**about, "part": TRAINING, "metric": metric, "value": repr(float(mean))}
-    if isinstance(decomposition := requested_decomposition(one), Decomposition):
-        yield from rows_of_terms(one, decomposition)
-    for series in series_of(one):
+    if isinstance(decomposition := requested_decomposition(model_result), Decomposition):
+        yield from rows_of_terms(model_result, decomposition)
+    for series in series_of(model_result):
         for value, summaries in summaries_of(series).items():
             point = {"model": series.named(about["model"]), "over": series.over, "at": repr(float(value))}
             yield from rows_of_summaries({**about, **point}, summaries)
 
 
-def rows_of_terms(one: ModelResult, decomposition: Decomposition) -> Iterator[Row]:
+def rows_of_terms(model_result: ModelResult, decomposition: Decomposition) -> Iterator[Row]:
     """The error of a cell and its parts by bias and variance."""
     for name, value in terms_by_name(decomposition).items():
-        yield {**about_cell(one), "part": JUDGED, "metric": name, "value": repr(float(value))}
+        yield {**about_cell(model_result), "part": JUDGED, "metric": name, "value": repr(float(value))}
 
 
 def rows_of_summaries(about: Row, summaries: Mapping[str, Summary]) -> Iterator[Row]:
@@ -68,15 +68,15 @@ def rows_of_summaries(about: Row, summaries: Mapping[str, Summary]) -> Iterator[
         yield {**about, "part": JUDGED, "metric": metric, **numbers, **why}
 
 
-def about_cell(one: ModelResult) -> dict[str, str]:
+def about_cell(model_result: ModelResult) -> dict[str, str]:
     """What was judged, how, and how it ended."""
-    cell, splits = one.cell, one.splits
+    cell, splits = model_result.cell, model_result.splits
     return {
         "dataset": cell.dataset.name,
         "model": cell.label,
         "parameters": "" if cell.model.saved else settings_of(cell.model, MODELS),
-        "status": one.status,
-        "why": "; ".join((one.why).splitlines()),
+        "status": model_result.status,
+        "why": "; ".join((model_result.why).splitlines()),
         "kind": cell.kind,
         "steps": steps_of(cell),
         "protocol": protocol_words(cell),

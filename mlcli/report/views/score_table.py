@@ -59,14 +59,14 @@ def table_of_models(
 ) -> Iterator[Element]:
     """The scores of the models, each with its difference from the best, and why others have no score."""
     metrics = metrics_in(group)
-    done = subgroup(group, [one for one in group if one.done])
+    done = subgroup(group, [result for result in group if result.done])
     if done:
         table = _grid_of_scores(done, metrics, beside or {})
         yield table
         yield _legend_of(table, done)
         if intervals:
             yield notes(*_interval_notes(done, metrics))
-    others = [_undone_cells(one, name) for one, name in group.items() if one not in done]
+    others = [_undone_cells(result, name) for result, name in group.items() if result not in done]
     if others:
         yield grid(["model", "status", "why"], others)
 
@@ -74,58 +74,63 @@ def table_of_models(
 def _grid_of_scores(done: Group, metrics: Sequence[Metric], beside: Mapping[ModelResult, GridCell]) -> Grid:
     """Names, the rows that saved models are scored on, and the scores."""
     keys: dict[str, Iterable[GridCell]] = {"model": map(strong, done.values())}
-    if any(one.cell.model.saved is not None for one in done):
+    if any(result.cell.model.saved is not None for result in done):
         keys["scored on"] = map(_rows_that_judge, done)
     first, *others = metrics
     columns = {first.name: _score_cells(first, done)}
-    if any(first.name in one.training for one in done):
+    if any(first.name in result.training for result in done):
         columns[f"{TRAINING}-{first.name}"] = _training_cells(first, done)
     if beside:
-        columns[TO_BEST] = [beside.get(one, GridCell("")) for one in done]
+        columns[TO_BEST] = [beside.get(result, GridCell("")) for result in done]
     columns |= {metric.name: _score_cells(metric, done) for metric in others if _tells_models_apart(metric, done)}
-    columns[SECONDS] = [GridCell(seconds_of(one), "weak") for one in done]
+    columns[SECONDS] = [GridCell(seconds_of(result), "weak") for result in done]
     rows = zip(*keys.values(), *columns.values(), strict=True)
     return grid_of_numbers([*keys, *columns], rows, len(keys))
 
 
 def _tells_models_apart(metric: Metric, done: Iterable[ModelResult]) -> bool:
     """Whether some model beside the baselines has a finite score; a note names infinite ones."""
-    means = [one.summaries[metric.name].mean for one in done if not one.is_baseline]
+    means = [result.summaries[metric.name].mean for result in done if not result.is_baseline]
     return not means or any(mean is None or math.isfinite(mean) for mean in means)
 
 
-def _rows_that_judge(one: ModelResult) -> GridCell:
-    cell = one.cell
+def _rows_that_judge(model_result: ModelResult) -> GridCell:
+    cell = model_result.cell
     if cell.model.saved is None:
         return GridCell("its training rows" if cell.protocol.use == WHOLE else "unseen rows")
     if not cell.learned_rows:
         return GridCell(f"{cell.labelled_rows} unseen rows")
-    return GridCell(f"{cell.labelled_rows} rows, {cell.learned_rows} SEEN", "bad" if one.contaminated else "")
+    return GridCell(
+        f"{cell.labelled_rows} rows, {cell.learned_rows} SEEN", "bad" if model_result.contaminated else ""
+    )
 
 
 def _score_cells(metric: Metric, done: Iterable[ModelResult]) -> list[GridCell]:
-    summaries = [one.summaries[metric.name] for one in done]
+    summaries = [result.summaries[metric.name] for result in done]
     decimals = decimals_of(metric, summaries)
     best = _best_mean_text(metric, done, decimals)
-    return [score_cell(one.summaries[metric.name], decimals, None if one.contaminated else best) for one in done]
+    return [
+        score_cell(result.summaries[metric.name], decimals, None if result.contaminated else best)
+        for result in done
+    ]
 
 
-def seconds_of(one: ModelResult) -> str:
+def seconds_of(model_result: ModelResult) -> str:
     """The total time of fitting and predicting, in seconds."""
-    seconds = sum(each(one.splits, "seconds"))
+    seconds = sum(each(model_result.splits, "seconds"))
     return "<.001" if seconds < 0.001 else f"{seconds:.{3 if seconds < 1 else 1 if seconds < 100 else 0}f}"
 
 
 def _training_cells(metric: Metric, done: Iterable[ModelResult]) -> list[GridCell]:
     """A metric on the training rows, with the decimals of the score beside it."""
-    decimals = decimals_of(metric, [one.summaries[metric.name] for one in done])
-    means = [one.training.get(metric.name) for one in done]
+    decimals = decimals_of(metric, [result.summaries[metric.name] for result in done])
+    means = [result.training.get(metric.name) for result in done]
     return [GridCell("-" if mean is None else fixed(mean, decimals), "weak") for mean in means]
 
 
 def _best_mean_text(metric: Metric, done: Iterable[ModelResult], decimals: int | None) -> str | None:
     """The best mean as it is written, where there is one that is worse."""
-    means = [one.summaries[metric.name].mean for one in done if not one.contaminated]
+    means = [result.summaries[metric.name].mean for result in done if not result.contaminated]
     ranked = sorted((mean for mean in means if mean is not None), key=lambda mean: badness(metric, mean))
     written = [fixed(mean, decimals) for mean in ranked]
     return written[0] if len(set(written)) > 1 else None
@@ -199,60 +204,60 @@ def _interval_notes(done: Group, metrics: Sequence[Metric]) -> Iterator[str]:
             yield f"in these, one of the {unit} counts as {usual}{rest} independent {unit}, {why}"
 
 
-def _undone_cells(one: ModelResult, name: str) -> list[Content]:
-    why = (one.why).splitlines()
-    return [strong(name), GridCell(one.status, "bad"), "; ".join(map(str.strip, why))]
+def _undone_cells(model_result: ModelResult, name: str) -> list[Content]:
+    why = (model_result.why).splitlines()
+    return [strong(name), GridCell(model_result.status, "bad"), "; ".join(map(str.strip, why))]
 
 
 def spread_of(group: Group, metric: Metric) -> Iterator[Element]:
     """A line for each model; nothing where no model has values of several splits."""
-    known = [one for one in group if one.done and len(_split_values(one, metric)) > 1]
+    known = [result for result in group if result.done and len(_split_values(result, metric)) > 1]
     if not known:
         return
-    decimals = decimals_of(metric, [one.summaries[metric.name] for one in known])
+    decimals = decimals_of(metric, [result.summaries[metric.name] for result in known])
     of_shares = metric.aggregation == "share of rows"
     header = (*SPREAD_HEADER, *SHARES_HEADER * of_shares)
     cells = _spread_cells_of_shares if of_shares else _spread_cells
-    rows = ([strong(group[one]), *cells(one, metric, decimals)] for one in known)
+    rows = ([strong(group[result]), *cells(result, metric, decimals)] for result in known)
     yield Heading(f"{metric.name} over the splits")
     yield grid(header, rows, right=range(1, len(SPREAD_HEADER) + 1))
     yield notes(SPREAD_READING + SHARES_READING * of_shares)
 
 
-def _spread_cells(one: ModelResult, metric: Metric, decimals: int | None) -> list[Content]:
-    values, summary = sorted(_split_values(one, metric)), one.summaries[metric.name]
+def _spread_cells(model_result: ModelResult, metric: Metric, decimals: int | None) -> list[Content]:
+    values, summary = sorted(_split_values(model_result, metric)), model_result.summaries[metric.name]
     spread = "-" if summary.std is None else fixed(summary.std, decimals)
     shown = (fixed(value, decimals) for value in (values[0], values[len(values) // 2], values[-1]))
     return [spread, *shown]
 
 
-def _spread_cells_of_shares(one: ModelResult, metric: Metric, decimals: int | None) -> list[Content]:
+def _spread_cells_of_shares(model_result: ModelResult, metric: Metric, decimals: int | None) -> list[Content]:
     return [
-        *_spread_cells(one, metric, decimals),
-        _wald_text(one, metric, decimals),
-        _stability_text(one, metric),
+        *_spread_cells(model_result, metric, decimals),
+        _wald_text(model_result, metric, decimals),
+        _stability_text(model_result, metric),
     ]
 
 
-def _wald_text(one: ModelResult, metric: Metric, decimals: int | None) -> str:
-    mean = one.summaries[metric.name].mean
+def _wald_text(model_result: ModelResult, metric: Metric, decimals: int | None) -> str:
+    mean = model_result.summaries[metric.name].mean
     if mean is None:
         return "-"
-    made = wald(mean, effective_rows(distinct(one.answers).weights))
+    made = wald(mean, effective_rows(distinct(model_result.answers).weights))
     return f"{fixed(made.low or 0.0, decimals)} to {fixed(made.high or 0.0, decimals)}"
 
 
-def _stability_text(one: ModelResult, metric: Metric) -> str:
+def _stability_text(model_result: ModelResult, metric: Metric) -> str:
     """The verdict on folds, where each has enough to say."""
-    values = _split_values(one, metric)
-    apart = one.pooled or coordinate_name(one.cell_result)
-    if apart or len(values) < max(FEWEST_SPLITS, len(one.splits)):
+    values = _split_values(model_result, metric)
+    apart = model_result.pooled or coordinate_name(model_result.cell_result)
+    if apart or len(values) < max(FEWEST_SPLITS, len(model_result.splits)):
         return "-"
-    return fold_stability(values, [len(split) for split in judged_answers(one.cell_result)]).verdict
+    return fold_stability(values, [len(split) for split in judged_answers(model_result.cell_result)]).verdict
 
 
-def _split_values(one: ModelResult, metric: Metric) -> list[float]:
-    summary = one.summaries.get(metric.name)
+def _split_values(model_result: ModelResult, metric: Metric) -> list[float]:
+    summary = model_result.summaries.get(metric.name)
     return [] if summary is None else [value for value in summary.splits if value is not None]
 
 
@@ -261,12 +266,12 @@ def distances_to_best(differences: TableDifferences | None) -> dict[ModelResult,
     if differences is None or not differences.to_best:
         return {}
     tests = {**differences.to_best, **differences.beside}
-    known = [one.summaries[differences.metric.name] for one in (differences.best, *tests)]
+    known = [test.summaries[differences.metric.name] for test in (differences.best, *tests)]
     decimals = decimals_of(differences.metric, known)
-    fields = {one: _distance_to_best(difference, decimals) for one, difference in tests.items()}
+    fields = {result: _distance_to_best(difference, decimals) for result, difference in tests.items()}
     cells = {differences.best: GridCell("best", "weak"), **fields}
-    for one in filter(is_largest_class_standard, cells):  # its own score stands beside
-        cells[one] = replace(cells[one], text=f"{cells[one].text} from {LARGEST_CLASS}")
+    for cell in filter(is_largest_class_standard, cells):  # its own score stands beside
+        cells[cell] = replace(cells[cell], text=f"{cells[cell].text} from {LARGEST_CLASS}")
     return cells
 
 
@@ -291,14 +296,16 @@ T = TypeVar("T")
 
 def scores_by_series(group: Group, metric: Metric) -> Iterator[Element]:
     """One metric: a line for each value, a column for each model that was judged there, and their curves."""
-    found = [series for one in group for series in series_of(one)]
-    for over in dict.fromkeys(series.over for series in found if not series.line):
-        of_models = {group[series.scored]: series for series in found if series.over == over and not series.line}
+    serieses = [series for result in group for series in series_of(result)]
+    for over in dict.fromkeys(series.over for series in serieses if not series.line):
+        of_models = {
+            group[series.scored]: series for series in serieses if series.over == over and not series.line
+        }
         yield from _table_of_series(of_models, metric, f"{metric.name} by {over}")
-    for one in dict.fromkeys(series.scored for series in found if series.line):
-        lines = {series.line: series for series in found if series.scored is one}
+    for fromkey in dict.fromkeys(series.scored for series in serieses if series.line):
+        lines = {series.line: series for series in serieses if series.scored is fromkey}
         over = next(iter(lines.values())).over
-        yield from _table_of_series(lines, metric, f"{group[one]}: {metric.name} by {over}")
+        yield from _table_of_series(lines, metric, f"{group[fromkey]}: {metric.name} by {over}")
 
 
 def _table_of_series(several: Mapping[str, Series], metric: Metric, title: str) -> Iterator[Element]:
@@ -314,7 +321,7 @@ def _table_of_series(several: Mapping[str, Series], metric: Metric, title: str) 
     for value, known, summaries in zip(values, learned, table, strict=True):
         of_models = _cells_at_value(metric, value, summaries)
         rows.append(
-            [strong(short(value)), *[known] * differ, *(of_models.get(one, GridCell("")) for one in of_all)]
+            [strong(short(value)), *[known] * differ, *(of_models.get(series, GridCell("")) for series in of_all)]
         )
     header = [first.over, *["rows learned from"] * differ, *several]
     yield Heading(title)

@@ -162,19 +162,21 @@ def answers_explained(saved: SavedModel, rows: AlignedRows, chosen: Sequence[int
             raise UsageError(f"there is no row {number}", hint=f"the rows are 1 to {len(rows)}")
     predicted = cache(lambda: predictions_of(saved, rows))
     with one_blas_thread():
-        found = [_explained_answer(saved, rows, predicted, *unit) for unit in _answered_units(saved, rows, chosen)]
-    if not any(one.findings for one in found):
+        result = [
+            _explained_answer(saved, rows, predicted, *unit) for unit in _answered_units(saved, rows, chosen)
+        ]
+    if not any(answer.findings for answer in result):
         what = f"{saved.pipeline.final.name} cannot show how it comes to an answer"
         raise UsageError(what, hint="mlcli train shows what a method has learned")
-    return found
+    return result
 
 
 def explained_answers_of(answers: Sequence[ExplainedAnswer], left_out: int) -> Document:
     """Each under its own heading."""
     elements: Document = ()
-    for one in answers:
-        title = f"{one.what}: {one.answer}" if one.answer else one.what
-        elements += (Heading(title, 1), *explained(one.findings))
+    for answer in answers:
+        title = f"{answer.what}: {answer.answer}" if answer.answer else answer.what
+        elements += (Heading(title, 1), *explained(answer.findings))
     return (*elements, Sentence(f"{counted(left_out, 'more row')} left out")) if left_out else elements
 
 
@@ -189,16 +191,16 @@ def _answered_units(saved: SavedModel, rows: AlignedRows, chosen: Sequence[int])
     order = np.array(beside["order"], np.float64) if "order" in beside else None
     sequence = numbered_by_appearance(names)
     sorted_rows = in_order(sequence, order)
-    for one in dict.fromkeys(sequence[wanted].tolist()):
-        inside = sorted_rows[sequence[sorted_rows] == one]
+    for fromkey in dict.fromkeys(sequence[wanted].tolist()):
+        inside = sorted_rows[sequence[sorted_rows] == fromkey]
         yield f"Sequence {names[inside[0]]}", inside
 
 
 def _explained_answer(
-    saved: SavedModel, rows: AlignedRows, predicted: Callable[[], Columns], what: str, places: Rows
+    saved: SavedModel, rows: AlignedRows, predicted: Callable[[], Columns], what: str, indices: Rows
 ) -> ExplainedAnswer:
-    model: Any = final_for(saved.pipeline, places)
-    table = rows.table.take(places)
+    model: Any = final_for(saved.pipeline, indices)
+    table = rows.table.take(indices)
     try:
         prepared = saved.pipeline.prepared(table)
     except DataError as error:
@@ -208,18 +210,18 @@ def _explained_answer(
     task = kind_named(saved.kind).task
     names = task.output_names(model)
     if not names:
-        return ExplainedAnswer(what, _predicted_in_words(predicted(), places.tolist()), own)
+        return ExplainedAnswer(what, _predicted_in_words(predicted(), indices.tolist()), own)
 
     def outputs_of(rows: Table) -> Array:
-        found: Array = task.outputs_of(model, saved.pipeline.prepared(rows))
-        refuse_impossible(model, found, np.shape(found))
-        return found
+        result: Array = task.outputs_of(model, saved.pipeline.prepared(rows))
+        refuse_impossible(model, result, np.shape(result))
+        return result
 
     outputs = outputs_of(table)[0]
-    rule = _decision(model, predicted, places[0])
+    rule = _decision(model, predicted, indices[0])
     own = (*own, *([Lines("How it is decided", (rule,))] if rule else []))
-    if SCORE in names and (beside := _beside_the_others(predicted(), places[0], float(outputs[0]))):
-        return ExplainedAnswer(what, f"{SCORE} = {short(float(predicted()[SCORE][places[0]]))}", (*own, beside))
+    if SCORE in names and (beside := _beside_the_others(predicted(), indices[0], float(outputs[0]))):
+        return ExplainedAnswer(what, f"{SCORE} = {short(float(predicted()[SCORE][indices[0]]))}", (*own, beside))
     chosen = task.answered_output(model, outputs)
     order = [chosen, *(k for k in np.argsort(-outputs, kind="stable").tolist() if k != chosen)]
     answer = ", ".join(f"{names[k]} = {short(float(outputs[k]))}" for k in order[:MOST_OUTPUTS])
@@ -236,13 +238,13 @@ def _decision(model: Any, predicted: Callable[[], Columns], row: int) -> str:
     return f"{'flagged' if predicted()['flagged'][row] == 'yes' else 'not flagged'}; {rule}"
 
 
-def _predicted_in_words(predicted: Columns, places: Sequence[int]) -> str:
+def _predicted_in_words(predicted: Columns, indices: Sequence[int]) -> str:
     """The tags of a sequence, what is predicted of a row, or by their names the first numbers that it is given."""
     if PREDICTION in predicted:
-        return " ".join(predicted[PREDICTION][place] for place in places)
+        return " ".join(predicted[PREDICTION][index] for index in indices)
     first = list(predicted.items())[:MOST_OUTPUTS]
-    found = ((name, cells[places[0]]) for name, cells in first)
-    return ", ".join(f"{name} = {short(float(cell)) if is_number(cell) else cell}" for name, cell in found)
+    generator = ((name, cells[indices[0]]) for name, cells in first)
+    return ", ".join(f"{name} = {short(float(cell)) if is_number(cell) else cell}" for name, cell in generator)
 
 
 def _beside_the_others(predicted: Columns, row: int, alone: float) -> Lines | None:

@@ -38,7 +38,7 @@ def _choice_elements(title: str, choices: Sequence[tuple[SplitResult, Choices]])
     every = [chosen for _, chosen in choices]
     yield notes(*_frequency_notes(every), *_edge_notes(every))
     if len(choices) == 1:
-        yield from explained(one for one in choices[0][0].explanation if one.code == "candidates")
+        yield from explained(finding for finding in choices[0][0].explanation if finding.code == "candidates")
 
 
 def _frequency_notes(choices: Sequence[Choices]) -> Iterator[str]:

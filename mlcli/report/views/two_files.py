@@ -62,9 +62,10 @@ def _drift_elements(drift: Drift) -> Iterator[Element]:
     a, b = drift.names
     yield Heading(f"Is {b} like {a}?", 1)
     yield Sentence(f"A: {a}, {counted(drift.rows[0], 'row')}; B: {b}, {counted(drift.rows[1], 'row')}")
-    order = sorted(drift.columns, key=lambda one: (one.corrected, -one.distance))
+    order = sorted(drift.columns, key=lambda column: (column.corrected, -column.distance))
     rows = tuple(
-        (one.name, one.test, one.distance, f"{one.corrected:.2g}", one.psi, one.in_a, one.in_b) for one in order
+        (drift.name, drift.test, drift.distance, f"{drift.corrected:.2g}", drift.psi, drift.in_a, drift.in_b)
+        for drift in order
     )
     yield from explained([findings.Table("Column by column", COLUMNS, rows, note=READING)])
     yield Heading("Classifier two-sample test")

@@ -31,11 +31,11 @@ VALIDATION = "validation"
 def verdict_on(group: Group, differences: TableDifferences | None) -> Iterator[Sentence]:
     """The sentence, if any model but the baseline has a score; what knew judged rows is left out."""
     metric = metrics_in(group)[0]
-    contaminated = [one for one in group if one.contaminated and score_of(one, metric) is not None]
+    contaminated = [result for result in group if result.contaminated and score_of(result, metric) is not None]
     left_out = [
-        f"{group[one]} is not compared: it has learned from {one.cell.learned_rows} of these "
-        f"{one.cell.labelled_rows} rows, so its scores say nothing about new rows."
-        for one in contaminated
+        f"{group[name]} is not compared: it has learned from {name.cell.learned_rows} of these "
+        f"{name.cell.labelled_rows} rows, so its scores say nothing about new rows."
+        for name in contaminated
     ]
     if sentences := " ".join(
         filter(None, (*left_out, _sentence_on_best(differences, group) if differences else ""))
@@ -45,8 +45,8 @@ def verdict_on(group: Group, differences: TableDifferences | None) -> Iterator[S
 
 def _sentence_on_best(differences: TableDifferences, names: Group) -> str:
     metric, baseline = differences.metric, differences.baseline
-    known = (one for one in (differences.best, *differences.to_best) if one is not baseline)
-    models = sorted(known, key=lambda one: badness_of(one, metric))
+    known = (result for result in (differences.best, *differences.to_best) if result is not baseline)
+    models = sorted(known, key=lambda result: badness_of(result, metric))
     if not models:
         return ""
     if baseline is not None and _is_none_better(models[0], baseline, differences):
@@ -57,10 +57,10 @@ def _sentence_on_best(differences: TableDifferences, names: Group) -> str:
     parts = [f"{'Best by' if others else 'By'} {metric.name}: {_score_text(best, names, metric)}"]
     if baseline is not None:
         parts.append(_gain_text(best, baseline, differences, names))
-    untested = [names[one] for one in others if differences.to_best[one].mean is None]
-    equals = [one for one in others if differences.to_best[one].mean is not None]
-    alike = [names[one] for one in equals if not differences.to_best[one].distinguishable]
-    beside = {names[one]: test for one, test in differences.beside.items() if test.mean is not None}
+    untested = [names[other] for other in others if differences.to_best[other].mean is None]
+    equals = [other for other in others if differences.to_best[other].mean is not None]
+    alike = [names[equal] for equal in equals if not differences.to_best[equal].distinguishable]
+    beside = {names[result]: test for result, test in differences.beside.items() if test.mean is not None}
     alike += [name for name, test in beside.items() if not test.distinguishable]
     better = [name for name, test in beside.items() if name not in alike and badness(metric, test.mean or 0.0) < 0]
     groups = (("worse than", better), ("not significantly different", alike), ("not tested", untested))
@@ -79,7 +79,7 @@ def _is_none_better(best: ModelResult, baseline: ModelResult, differences: Table
 
 def _optimism_sentence(models: Sequence[ModelResult], names: Group, metric: Metric) -> str:
     """What choosing the best of several does to its score, and what is had without."""
-    nested = [one for one in models if one.cell.model.use == CHOSEN_INSIDE]
+    nested = [model for model in models if model.cell.model.use == CHOSEN_INSIDE]
     best, count = models[0], len(models) - len(nested)
     chosen, there = _chosen_on_validation(models, metric)
     if chosen is best:
@@ -99,27 +99,27 @@ def _optimism_sentence(models: Sequence[ModelResult], names: Group, metric: Metr
 
 def _chosen_on_validation(models: Sequence[ModelResult], metric: Metric) -> tuple[ModelResult | None, str]:
     """The model that validation rows choose among several, with its score there; none where no rows do."""
-    known = {one: found for one in models if (found := _validation_mean(one, metric)) is not None}
+    known = {model: value for model in models if (value := _validation_mean(model, metric)) is not None}
     if len(known) < max(2, len(models)):
         return None, ""
-    winner = min(known, key=lambda one: badness(metric, known[one]))
+    winner = min(known, key=lambda result: badness(metric, known[result]))
     return winner, fixed(known[winner], UNIT_DECIMALS)
 
 
-def _validation_mean(one: ModelResult, metric: Metric) -> float | None:
+def _validation_mean(model_result: ModelResult, metric: Metric) -> float | None:
     """The mean over the validation rows of all splits, where every split has some and it is defined."""
-    answers = [split.answers[VALIDATION] for split in one.splits if VALIDATION in split.answers]
-    if not answers or len(answers) < len(one.splits) or one.cell.model.saved is not None:
+    answers = [split.answers[VALIDATION] for split in model_result.splits if VALIDATION in split.answers]
+    if not answers or len(answers) < len(model_result.splits) or model_result.cell.model.saved is not None:
         return None
-    mean = summarise(metric, answers, training_sizes(one.cell_result), one.pooled).mean
+    mean = summarise(metric, answers, training_sizes(model_result.cell_result), model_result.pooled).mean
     return mean if mean is not None and math.isfinite(mean) else None
 
 
-def _score_text(one: ModelResult, names: Group, metric: Metric) -> str:
-    summary = one.summaries[metric.name]
+def _score_text(model_result: ModelResult, names: Group, metric: Metric) -> str:
+    summary = model_result.summaries[metric.name]
     assert summary.mean is not None
     decimals = decimals_of(metric, [summary])
-    score = f"{names[one]} with {fixed(summary.mean, decimals)}"
+    score = f"{names[model_result]} with {fixed(summary.mean, decimals)}"
     if summary.low is None or summary.high is None:
         return score
     return f"{score} (95 % CI {fixed(summary.low, decimals)} to {fixed(summary.high, decimals)})"

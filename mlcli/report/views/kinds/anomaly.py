@@ -38,13 +38,13 @@ def detectors_of(group: Group) -> Iterator[Element]:
 
 def _detectors_grid(group: Group) -> Element:
     """The threshold of each detector, how many rows it flags, and which rows it finds oddest."""
-    found = {name: one.answers for one, name in group.items()}
-    flagging = any(answers.threshold is not None for answers in found.values())
+    results = {name: result.answers for result, name in group.items()}
+    flagging = any(answers.threshold is not None for answers in results.values())
     rows: list[list[Content]] = [
         [strong(name), *(_flag_cells(answers) if flagging else []), _oddest_row_numbers(answers)]
-        for name, answers in found.items()
+        for name, answers in results.items()
     ]
-    classes = next(iter(found.values())).classes
+    classes = next(iter(results.values())).classes
     flags = ["threshold", "flagged", *([f"of them {classes[ANOMALY]}"] if classes else [])] if flagging else []
     return grid(["model", *flags, "oddest rows"], rows, right=range(1, len(flags) + 1))
 
@@ -82,9 +82,9 @@ def scores_of(title: str, answers: ScoreAnswers) -> Iterator[Element]:
 
 def _histogram(answers: ScoreAnswers) -> Histogram:
     edges = _edges(answers.score)
-    place = np.clip(np.searchsorted(edges, answers.score, side="right") - 1, 0, len(edges) - 2)
+    index = np.clip(np.searchsorted(edges, answers.score, side="right") - 1, 0, len(edges) - 2)
     counts = {
-        name: np.bincount(place[of], minlength=len(edges) - 1) for name, of in _rows_by_label(answers).items()
+        name: np.bincount(index[of], minlength=len(edges) - 1) for name, of in _rows_by_label(answers).items()
     }
     return histogram_of("", "score", edges, counts)
 

@@ -63,18 +63,18 @@ def rates_of(rates: Sequence[ClassRates], counted_as: str = "rows") -> Grid:
     """Every class against the rest."""
     titles = ["class", *RATES, counted_as, "predicted", *COUNTS, "lean"]
     rows = []
-    for one in rates:
-        shares = (rate_text(getattr(one, name)) for name in RATES)
-        counts = (short(getattr(one, name)) for name in ("support", "predicted", *COUNTS.values()))
-        rows.append([one.label, *shares, *counts, f"{one.lean:+.{UNIT_DECIMALS}f}"])
+    for rate in rates:
+        shares = (rate_text(getattr(rate, name)) for name in RATES)
+        counts = (short(getattr(rate, name)) for name in ("support", "predicted", *COUNTS.values()))
+        rows.append([rate.label, *shares, *counts, f"{rate.lean:+.{UNIT_DECIMALS}f}"])
     return grid_of_numbers(titles, rows)
 
 
 def _matrix(labels: Sequence[str], counts: Counts, rates: Sequence[ClassRates], counted_as: str) -> Grid:
     names, titles = _row_and_column_names(labels)
     rows: list[list[Content]] = [
-        [name, *_count_cells(row, place), short(sum(row)), rate_text(of_class.precision), rate_text(of_class.f1)]
-        for place, (name, row, of_class) in enumerate(zip(names, counts, rates, strict=True))
+        [name, *_count_cells(row, index), short(sum(row)), rate_text(of_class.precision), rate_text(of_class.f1)]
+        for index, (name, row, of_class) in enumerate(zip(names, counts, rates, strict=True))
     ]
     return grid_of_numbers(["true \\ predicted", *titles, counted_as, "precision", "f1"], rows)
 
@@ -90,17 +90,17 @@ def _row_and_column_names(labels: Sequence[str]) -> tuple[Sequence[str], Sequenc
 def _count_cells(row: Sequence[float], true: int) -> Iterator[GridCell]:
     """Each count with its share, as wide as the widest; none beside a count of zero, which says enough."""
     total = sum(row)
-    for place, count in enumerate(row):
-        style: Style = "best" if place == true else "bad" if count else "weak"
+    for index, count in enumerate(row):
+        style: Style = "best" if index == true else "bad" if count else "weak"
         percent = f"({share(count, total)})" if count else ""
         yield GridCell(f"{short(count)} {percent:>7}", style, shade=count / total if total else 0.0)
 
 
 def _largest_confusions(labels: Sequence[str], counts: Counts) -> Grid:
-    found = [(-count, true, at) for true, row in enumerate(counts) for at, count in enumerate(row) if at != true]
+    results = [(-count, true, at) for true, row in enumerate(counts) for at, count in enumerate(row) if at != true]
     rows: list[list[Content]] = [
-        [strong(labels[true]), labels[place], short(-count), share(-count, sum(counts[true]))]
-        for count, true, place in sorted(found)[:MOST_CONFUSIONS]
+        [strong(labels[true]), labels[index], short(-count), share(-count, sum(counts[true]))]
+        for count, true, index in sorted(results)[:MOST_CONFUSIONS]
         if count
     ]
     return grid(["true class", "taken for", "rows", "share"], rows, right=(2, 3), keys=2)
@@ -123,31 +123,33 @@ CURVE_LEGENDS = {
 
 def probability_pictures(group: Group) -> Iterator[Element]:
     """The planes of all models together, or of each where there are several classes."""
-    found = [curves for one, name in group.items() if (curves := curves_of(one, name))]
-    if found and all(len(curves) == 1 for curves in found):
-        yield from _curve_elements(f"class {found[0][0].label}", {curves[0].name: curves[0] for curves in found})
+    class_curveses = [curves for result, name in group.items() if (curves := curves_of(result, name))]
+    if class_curveses and all(len(curves) == 1 for curves in class_curveses):
+        yield from _curve_elements(
+            f"class {class_curveses[0][0].label}", {curves[0].name: curves[0] for curves in class_curveses}
+        )
         return
-    for several in found:
-        yield from _curve_elements(several[0].name, {one.label: one for one in several})
+    for several in class_curveses:
+        yield from _curve_elements(several[0].name, {curves.label: curves for curves in several})
 
 
 def _curve_elements(title: str, lines: Mapping[str, ClassCurves]) -> Iterator[Element]:
     ends = np.array([0.0, 1.0])
     yield Heading(f"ROC, {title}")
-    roc = {name: one.roc for name, one in lines.items()}
-    operating = [one.answered[:2] for one in lines.values()]
+    roc = {name: line.roc for name, line in lines.items()}
+    operating = [line.answered[:2] for line in lines.values()]
     yield _curve_points("false positive rate", "true positive rate", {CHANCE: (ends, ends), **roc}, operating)
     yield notes(CURVE_LEGENDS["roc"])
-    share = [one.counts.positives / (one.counts.positives + one.counts.negatives) for one in lines.values()]
+    share = [line.counts.positives / (line.counts.positives + line.counts.negatives) for line in lines.values()]
     yield Heading(f"Precision and recall, {title}")
-    found = {name: one.precision_recall for name, one in lines.items()}
-    operating = [one.answered[1:] for one in lines.values()]
-    yield _curve_points("recall", "precision", {CHANCE: (ends, np.full(2, share[0])), **found}, operating)
+    results = {name: line.precision_recall for name, line in lines.items()}
+    operating = [line.answered[1:] for line in lines.values()]
+    yield _curve_points("recall", "precision", {CHANCE: (ends, np.full(2, share[0])), **results}, operating)
     yield notes(CURVE_LEGENDS["recall"])
     yield Heading(f"Calibration, {title}")
-    bins = {name: (one.calibration.predicted, one.calibration.observed) for name, one in lines.items()}
+    bins = {name: (line.calibration.predicted, line.calibration.observed) for name, line in lines.items()}
     yield _curve_points("probability", "share of rows", {RIGHT: (ends, ends)}, points=bins)
-    errors = ([name, fixed(one.calibration.expected_error, 3)] for name, one in lines.items())
+    errors = ([name, fixed(line.calibration.expected_error, 3)] for name, line in lines.items())
     yield grid_of_numbers(["", "expected calibration error"], errors)
     yield notes(CURVE_LEGENDS["calibration"])
 
@@ -161,10 +163,10 @@ def _curve_points(
 ) -> Points:
     """Lines as points that lie close together, then points alone."""
     groups = {name: _interpolated(*line) for name, line in lines.items()} | dict(points or {})
-    found = [(name, tuple(zip(x.tolist(), y.tolist(), strict=True))) for name, (x, y) in groups.items()]
+    results = [(name, tuple(zip(x.tolist(), y.tolist(), strict=True))) for name, (x, y) in groups.items()]
     if decided:
-        found.append((DECIDED, tuple((one[0], one[1]) for one in decided)))
-    return Points("", across, upwards, tuple(found), tuple(lines))
+        results.append((DECIDED, tuple((one[0], one[1]) for one in decided)))
+    return Points("", across, upwards, tuple(results), tuple(lines))
 
 
 def _interpolated(x: Array, y: Array) -> Line:

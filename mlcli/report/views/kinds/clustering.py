@@ -68,7 +68,7 @@ def by_components(X: Array, cluster: Codes, names: Sequence[str]) -> Iterator[fi
     _, lengths, directions = np.linalg.svd(moved, full_matrices=False)
     count = min(DIRECTIONS, int((lengths > CLOSE * lengths.max(initial=0.0)).sum()))
     places = moved @ directions[:count].T
-    axes = [f"principal component {place + 1}" for place in range(count)]
+    axes = [f"principal component {index + 1}" for index in range(count)]
     rows = evenly_spaced(len(X), MOST_POINTS)
     yield from in_plane_and_space("Clusters", axes, _by_cluster(places[rows], cluster[rows], names))
 
@@ -84,17 +84,17 @@ def by_neighbours(X: Array, cluster: Codes, names: Sequence[str]) -> Iterator[fi
         yield replace(picture, note=PLACED)
 
 
-def _by_cluster(places: Array, cluster: Codes, names: Sequence[str]) -> dict[str, Array]:
-    return {cluster_title(name): places[cluster == k] for k, name in enumerate(names[:SHOWN])}
+def _by_cluster(indices: Array, cluster: Codes, names: Sequence[str]) -> dict[str, Array]:
+    return {cluster_title(name): indices[cluster == k] for k, name in enumerate(names[:SHOWN])}
 
 
 def in_plane_and_space(title: str, axes: Sequence[str], parts: Mapping[str, Array]) -> Iterator[findings.Finding]:
     """Rows of numbers in the plane of the first two axes, where there are so many, and in the space of three."""
     if len(axes) > 1:
-        points = tuple((name, tuple(map(tuple, places[:, :2].tolist()))) for name, places in parts.items())
+        points = tuple((name, tuple(map(tuple, part[:, :2].tolist()))) for name, part in parts.items())
         yield findings.Points(f"{title} by {axes[0]} and {axes[1]}", axes[0], axes[1], points)
     if len(axes) > 2:
-        cloud = tuple((name, tuple(map(tuple, places[:, :3].tolist()))) for name, places in parts.items())
+        cloud = tuple((name, tuple(map(tuple, part[:, :3].tolist()))) for name, part in parts.items())
         yield findings.Cloud(f"{title} by {axes[0]}, {axes[1]} and {axes[2]}", (axes[0], axes[1], axes[2]), cloud)
 
 
@@ -142,7 +142,7 @@ def high_and_low(
         middle = _mean(column, weights, known)
         spread = math.sqrt(_mean((column - middle) ** 2, weights, known))
         away = [_mean(column - middle, weights, part) for part in parts]
-        lines.append((name, *(_mark_text(one, spread) for one in away)))
+        lines.append((name, *(_mark_text(value, spread) for value in away)))
     header = ("column", *(word for _, word in shown))
     return findings.Table(BESIDE_ALL, header, tuple(lines), note=MARKS)
 
@@ -191,44 +191,44 @@ def clustering_elements(group: Group) -> Iterator[Element]:
     """The elbow of each model that was given several numbers of clusters, and what the clusters are made of."""
     elbows = _elbows_in(group)
     yield from inertia_curves(group)
-    beside = {one for elbow in elbows for one in elbow.values() if one is not _best_of_elbow(elbow)}
-    drawn = [one for one in group if one not in beside]
-    for one in drawn:
-        yield from _cluster_elements(group[one], one)
+    beside = {result for elbow in elbows for result in elbow.values() if result is not _best_of_elbow(elbow)}
+    drawn = [result for result in group if result not in beside]
+    for result in drawn:
+        yield from _cluster_elements(group[result], result)
     yield notes(*_readings(drawn, elbows))
 
 
 def inertia_curves(group: Group) -> Iterator[Element]:
     """The inertia by the number of clusters of each model that was given several, and where its elbow is."""
     for elbow in _elbows_in(group):
-        number, one = next(iter(elbow.items()))
-        yield from _elbow_elements(group[one].replace(f" clusters={number}", ""), elbow)
+        number, result = next(iter(elbow.items()))
+        yield from _elbow_elements(group[result].replace(f" clusters={number}", ""), elbow)
 
 
 def _readings(drawn: Sequence[ModelResult], elbows: Sequence[Elbow]) -> Iterator[str]:
     """How to read what is drawn, once for all models."""
-    if any((_first_answers(one).truth >= 0).any() for one in drawn):
+    if any((_first_answers(result).truth >= 0).any() for result in drawn):
         yield "label \\ cluster: the label, which no fit has seen, and how its rows fall into clusters"
-    if any(_top_profiles(one) for one in drawn):
+    if any(_top_profiles(result) for result in drawn):
         yield READING
-    most = max((_first_answers(one).clusters for one in drawn), default=0)
+    most = max((_first_answers(result).clusters for result in drawn), default=0)
     if most > SHOWN:
         yield only_largest(most)
     if elbows:
         yield f"of the models of a curve, the best by {drawn[0].metrics[0].name} is shown"
 
 
-def _cluster_elements(title: str, one: ModelResult) -> Iterator[Element]:
+def _cluster_elements(title: str, model_result: ModelResult) -> Iterator[Element]:
     """How many rows each cluster has, and which labels where there are any; by which columns clusters differ."""
-    yield Heading(": ".join(filter(None, (title, one.first_split))))
-    yield _label_cluster_grid(_first_answers(one))
-    yield from explained(_top_profiles(one))
+    yield Heading(": ".join(filter(None, (title, model_result.first_split))))
+    yield _label_cluster_grid(_first_answers(model_result))
+    yield from explained(_top_profiles(model_result))
 
 
-def _top_profiles(one: ModelResult) -> list[findings.Table]:
+def _top_profiles(model_result: ModelResult) -> list[findings.Table]:
     """The columns that differ most between clusters, where these are of the rows that were learned from."""
     # Only there does what a model says of its clusters fit the rows that are judged.
-    tables = cluster_profile(one.splits[0]) if one.cell.protocol.use == WHOLE else []
+    tables = cluster_profile(model_result.splits[0]) if model_result.cell.protocol.use == WHOLE else []
     return [replace(table, rows=table.rows[:COLUMNS_SHOWN], note=_left_out_note(table)) for table in tables]
 
 
@@ -243,9 +243,9 @@ def _left_out_note(table: findings.Table) -> str:
     return f"{counted(left, 'more column')} that differ less: mlcli train" if left > 0 else ""
 
 
-def _first_answers(one: ModelResult) -> ClusterAnswers:
+def _first_answers(model_result: ModelResult) -> ClusterAnswers:
     """The answers of the first split: the clusters of others need not be the same."""
-    answers = judged_answers(one.cell_result)[0]
+    answers = judged_answers(model_result.cell_result)[0]
     assert isinstance(answers, ClusterAnswers)
     return answers
 
@@ -270,11 +270,13 @@ def _share_text(counts: Array, cluster: int) -> str:
 def _elbows_in(group: Iterable[ModelResult]) -> list[Elbow]:
     """The models that differ in their number of clusters alone, where there are enough of them."""
     series: dict[str, list[ModelResult]] = {}
-    for one in group:
-        if "clusters" in one.cell.model.params:
-            series.setdefault(_key_without_clusters(one), []).append(one)
-    found = [{int(one.cell.model.params["clusters"]): one for one in several} for several in series.values()]
-    return [dict(sorted(curve.items())) for curve in found if len(curve | {1: None}) >= FEWEST_NUMBERS]
+    for result in group:
+        if "clusters" in result.cell.model.params:
+            series.setdefault(_key_without_clusters(result), []).append(result)
+    model_results = [
+        {int(result.cell.model.params["clusters"]): result for result in several} for several in series.values()
+    ]
+    return [dict(sorted(curve.items())) for curve in model_results if len(curve | {1: None}) >= FEWEST_NUMBERS]
 
 
 def _best_of_elbow(elbow: Elbow) -> ModelResult:
@@ -282,15 +284,15 @@ def _best_of_elbow(elbow: Elbow) -> ModelResult:
     return best_of(elbow.values(), first.metrics[0]) or first
 
 
-def _key_without_clusters(one: ModelResult) -> str:
+def _key_without_clusters(model_result: ModelResult) -> str:
     """What cells of one curve share: all but the number of clusters."""
-    cell = one.cell
+    cell = model_result.cell
     params = {name: value for name, value in cell.model.params.items() if name != "clusters"}
     return repr((cell.model.use, sorted(params.items(), key=repr), cell.steps, cell.protocol))
 
 
 def _elbow_elements(title: str, elbow: Elbow) -> Iterator[Element]:
-    sums = {clusters: _sums_of_squares(one) for clusters, one in elbow.items()}
+    sums = {clusters: _sums_of_squares(result) for clusters, result in elbow.items()}
     _, total = next(iter(sums.values()))
     left = {1: total, **{clusters: within for clusters, (within, _) in sums.items()}}
     shares = {clusters: within / total if total > 0 else 0.0 for clusters, within in left.items()}
@@ -301,9 +303,9 @@ def _elbow_elements(title: str, elbow: Elbow) -> Iterator[Element]:
     yield Sentence(_bend_sentence(shares))
 
 
-def _sums_of_squares(one: ModelResult) -> tuple[float, float]:
+def _sums_of_squares(model_result: ModelResult) -> tuple[float, float]:
     """The sum of squares within clusters and in all, of the mean split."""
-    splits: Sequence[Any] = judged_answers(one.cell_result)
+    splits: Sequence[Any] = judged_answers(model_result.cell_result)
     within = np.mean([answers.weights @ answers.to_centre for answers in splits])
     between = np.mean([answers.weights @ answers.centre_to_all for answers in splits])
     return float(within), float(within + between)
@@ -331,7 +333,7 @@ def _bend_sentence(curve: Mapping[int, float]) -> str:
 def profiles_of_best(group: Group) -> Iterator[Element]:
     """What the clusters look like that the best density has told apart, as the first split has found them."""
     best = best_in(group)
-    if best and (found := cluster_profile(best.splits[0])):
+    if best and (tables := cluster_profile(best.splits[0])):
         learned_in = f", as learned in {best.first_split}" if best.first_split else ""
         yield Heading(group[best] + learned_in)
-        yield from explained(found)
+        yield from explained(tables)

@@ -71,8 +71,8 @@ def _density_findings(trained: Trained) -> Iterator[findings.Finding]:
 
 def _density_regions(trained: Trained, across: str, upwards: str) -> findings.Regions:
     table = trained.rows.table
-    some = evenly_spaced(len(table), MOST_POINTS)
-    points = (("rows", pairs(table.cells(across)[some], table.cells(upwards)[some])),)
+    subset = evenly_spaced(len(table), MOST_POINTS)
+    points = (("rows", pairs(table.cells(across)[subset], table.cells(upwards)[subset])),)
     plane = over_plane(table, across, upwards, partial(_relative_density, trained))
     return findings.Regions(f"Density by {across} and {upwards}", across, upwards, *plane, (), points, note=OTHERS)
 

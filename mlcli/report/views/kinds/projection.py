@@ -28,16 +28,16 @@ Axes = tuple[findings.Bars, findings.Table]
 
 def axes_of(group: Group) -> Iterator[Element]:
     """A scree plot and loadings; models with the same axes share them, shown for the one that keeps the most."""
-    found: dict[object, tuple[ModelResult, Axes]] = {}
-    for one in group:
-        if (axes := _axes(one)) is None:
+    tables: dict[object, tuple[ModelResult, Axes]] = {}
+    for result in group:
+        if (axes := _axes(result)) is None:
             continue
         scree, loadings = axes
-        known = found.get(scree.values)
+        known = tables.get(scree.values)
         if known is None or len(known[1][1].header) < len(loadings.header):
-            found[scree.values] = one, axes
-    for one, (scree, loadings) in found.values():
-        where = ": ".join(filter(None, (group[one], one.first_split)))
+            tables[scree.values] = result, axes
+    for result, (scree, loadings) in tables.values():
+        where = ": ".join(filter(None, (group[result], result.first_split)))
         titled = (
             replace(scree, title=f"{where}: scree"),
             replace(_first_components(loadings), title=f"{where}: loadings"),
@@ -47,7 +47,7 @@ def axes_of(group: Group) -> Iterator[Element]:
 
 def errors_of(group: Group) -> Iterator[Element]:
     """How much of each row is lost, by each model."""
-    lost = [(name, np.sqrt(one.answers.error)) for one, name in group.items()]
+    lost = [(name, np.sqrt(result.answers.error)) for result, name in group.items()]
     yield from explained(
         [histogram("Reconstruction error of rows", "distance from a row to its reconstruction", lost, BINS)]
     )
@@ -57,17 +57,17 @@ def rows_in_components(trained: Trained) -> findings.Explanation:
     """The rows in the new columns, those of each class for themselves where there are some."""
     final: Any = trained.pipeline.final
     places = final.project(trained.pipeline.prepared(trained.rows.table))
-    axes = [f"component {place + 1}" for place in range(min(3, places.shape[1]))]
-    some, labels = evenly_spaced(len(places), MOST_POINTS), trained.rows.labels
+    axes = [f"component {index + 1}" for index in range(min(3, places.shape[1]))]
+    subset, labels = evenly_spaced(len(places), MOST_POINTS), trained.rows.labels
     classes = dict(enumerate(trained.rows.classes)) | {UNKNOWN: "rows"}
-    groups = {name: places[some[labels[some] == code]] for code, name in classes.items()}
-    return tuple(in_plane_and_space("Rows", axes, {name: some for name, some in groups.items() if len(some)}))
+    groups = {name: places[subset[labels[subset] == code]] for code, name in classes.items()}
+    return tuple(in_plane_and_space("Rows", axes, {name: group for name, group in groups.items() if len(group)}))
 
 
-def _axes(one: ModelResult) -> Axes | None:
+def _axes(model_result: ModelResult) -> Axes | None:
     """What the model of the first split says of its axes, if it has any; steps before it may have some as well."""
-    found = {finding.code: finding for finding in one.splits[0].explanation}
-    scree, loadings = found.get("scree"), found.get("loadings")
+    results = {finding.code: finding for finding in model_result.splits[0].explanation}
+    scree, loadings = results.get("scree"), results.get("loadings")
     if isinstance(scree, findings.Bars) and isinstance(loadings, findings.Table):
         return scree, loadings
     return None

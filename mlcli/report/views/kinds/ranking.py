@@ -40,7 +40,7 @@ def orders_of(title: str, answers: RankAnswers) -> Iterator[Element]:
 
 def best_among_the_first(group: Group) -> Iterator[Element]:
     """How often a most relevant row stands in one of the first places, of each model."""
-    shares = {name: _hit_shares(one.answers) for one, name in group.items()}
+    shares = {name: _hit_shares(result.answers) for result, name in group.items()}
     longest = max(map(len, shares.values()), default=0)
     if longest < 2:
         return
@@ -158,7 +158,7 @@ def predicted_by_rating(group: Group) -> Iterator[Element]:
     if len(ratings) > MOST_RATINGS:
         yield from predicted_against_true(group)
         return
-    parts = [(f"rated {one:g}", answers.predicted[answers.truth == one]) for one in ratings]
+    parts = [(f"rated {rating:g}", answers.predicted[answers.truth == rating]) for rating in ratings]
     yield Heading(f"{group[best]}: predicted against true ratings")
     yield boxplots("", "predicted", parts)
 
@@ -167,10 +167,13 @@ def _errors_grid(answers: RatingAnswers) -> Element:
     """Rows of a user or item without a history have their own line: no method can do much about them."""
     rows: list[list[str]] = []
     for name, chosen in (("user and item known", ~answers.cold), ("cold start", answers.cold)):
-        some = answers.take(np.flatnonzero(chosen & (answers.weights > 0)))
-        if len(some):
-            errors = (_score_text(rmse(some)), _score_text(weighted_mean(mae(some), some.weight)))
-            rows.append([name, f"{len(some):,}", *errors])
+        rating_answers = answers.take(np.flatnonzero(chosen & (answers.weights > 0)))
+        if len(rating_answers):
+            errors = (
+                _score_text(rmse(rating_answers)),
+                _score_text(weighted_mean(mae(rating_answers), rating_answers.weight)),
+            )
+            rows.append([name, f"{len(rating_answers):,}", *errors])
     return grid_of_numbers(["judged rows", "count", "rmse", "mae"], rows)
 
 
@@ -182,8 +185,8 @@ def _example_users(answers: RatingAnswers) -> list[Rows]:
     """The rows of a few users, each judged in one split: those of whose liked items most are in their list."""
     lists = lists_of(answers)
     hits = answers.liked & (answers.top == answers.item[:, None]).any(axis=1)
-    found = np.bincount(lists, weights=hits)
-    best = np.argsort(-found, kind="stable")
+    result = np.bincount(lists, weights=hits)
+    best = np.argsort(-result, kind="stable")
     users = answers.user[np.unique(lists, return_index=True)[1]]
     one_each = best[np.sort(np.unique(users[best], return_index=True)[1])]
     return [np.flatnonzero(lists == chosen) for chosen in one_each[:EXAMPLES]]

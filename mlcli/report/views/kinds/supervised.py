@@ -42,7 +42,7 @@ def regions(pipeline: Pipeline, rows: Any, across: str, upwards: str) -> finding
     members = [np.flatnonzero(rows.y == code) for code in range(len(names))]
     members = [ones[evenly_spaced(len(ones), MOST_POINTS)] for ones in members]
     cells = rows.table.cells(across), rows.table.cells(upwards)
-    groups = tuple((name, pairs(*(one[of] for one in cells))) for name, of in zip(names, members, strict=True))
+    groups = tuple((name, pairs(*(cell[of] for cell in cells))) for name, of in zip(names, members, strict=True))
     ask = outputs_of(pipeline, rows)
 
     def answers_of(plane: Table) -> Array:
@@ -128,7 +128,7 @@ WORST, TAKEN_FOR = 5, 3
 def worst_tags_of(title: str, answers: TagAnswers) -> Iterator[Element]:
     """The tags with the lowest F1, and how many sequences are right from end to end."""
     matrix = Confusions("", answers.classes, tuple(map(tuple, counts_of(answers).tolist())))
-    rates = [(one.f1 or 0.0, code) for code, one in enumerate(one_against_rest(answers)) if one.support > 0]
+    rates = [(rates.f1 or 0.0, code) for code, rates in enumerate(one_against_rest(answers)) if rates.support > 0]
     wrong = [(f1, code) for f1, code in sorted(rates) if f1 < 1.0][:WORST]
     rows: list[list[Content]] = []
     for f1, code in wrong:
