@@ -66,6 +66,7 @@ Watch = Callable[[Sequence[Cell]], AbstractContextManager[object]]
 class Predictions:
     """Predictions of new rows, as columns of text."""
 
+    count: int
     answers: Columns
     copied: Columns
     """Columns of the rows that the model does not use, such as ids."""
@@ -75,8 +76,7 @@ class Predictions:
     @property
     def columns(self) -> Columns:
         """The rows numbered from 1, the copied columns, and the predictions."""
-        count = len(next(iter(self.answers.values()), []))
-        return {ROW: [str(number + 1) for number in range(count)], **self.copied, **self.answers}
+        return {ROW: [str(number + 1) for number in range(self.count)], **self.copied, **self.answers}
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ class TrainedModel(Report):
                 _warn(f"column '{name}' of the file is not copied: the predictions have a column of that name")
             else:
                 copied[name] = rows.text(name)
-        return Predictions(answers, copied, decision_in_words(self.saved.pipeline))
+        return Predictions(len(rows), answers, copied, decision_in_words(self.saved.pipeline))
 
     def explain(self, data: Data | dict[str, str], rows: Sequence[int] = ()) -> Explanations:
         """How predictions of some rows, numbered from 1, come about; of the first 20 if none are named."""

@@ -165,7 +165,7 @@ def test_values_at_the_edge_of_their_range_are_told() -> None:
 
 
 def test_a_trial_is_of_one_model_on_one_dataset() -> None:
-    with pytest.raises(UsageError, match="one model on one dataset"):
+    with pytest.raises(UsageError, match="one model is audited at a time"):
         plan_to_diagnose(Experiment((DataSpec("iris"),), (ModelSpec("knn"), ModelSpec("lda"))))
 
 

@@ -179,7 +179,7 @@ def test_long_work_is_not_done_on_a_doubtful_guess(folder: Path) -> None:
     result = typed("eval", "words.csv", "-m", "one-r")
     assert result.exit_code == 2
     assert "the target 'word' has 400 classes in 1,000 rows" in result.stderr
-    assert "say --target COLUMN to go on" in result.stderr
+    assert "name the target with --target COLUMN" in result.stderr
 
 
 def test_work_that_turns_out_long_is_ended_where_the_target_is_in_doubt(

@@ -44,7 +44,7 @@ def test_of_the_tasks_of_a_sidecar_the_models_choose() -> None:
 def test_both_baselines_stand_beside_the_panel_and_the_first_is_the_one_to_beat() -> None:
     result = typed("eval", "travelmode", "--folds", "3")
     assert result.exit_code == 0, result.output
-    table = result.stdout.partition("* is the best")[0]
+    table = result.stdout.partition("* best of its column")[0]
     assert [line.split()[0] for line in table.splitlines()[-4:-1]] == [
         "single-best-column",
         "random-order",

@@ -67,11 +67,11 @@ def test_what_is_finished_stays_and_the_way_on_is_named(tmp_path: Path, sent: st
     code = f"""
 import os, signal
 from mlcli.experiment.run import batch
-whole = batch.judge
-def judge(block):
+whole = batch.evaluate
+def evaluate(block):
     os.kill(os.getpid(), signal.{sent})
     return whole(block)
-batch.judge = judge
+batch.evaluate = evaluate
 import sys
 from mlcli.cli.main import main
 sys.argv = ["mlcli", "eval", "iris", "-m", "one-r", "--store", "{tmp_path / "runs.db"}"]

@@ -113,8 +113,8 @@ def test_views_of_classes_say_where_there_is_none(folder: Path) -> None:
     shown = typed(
         "eval", "ruspini", "-m", "k-means", "-p", "clusters=4", "--show", "classes", "--show", "curves"
     ).stdout
-    assert "--show classes: no model here answers with classes" in shown
-    assert "--show curves: no model here gives the probabilities of classes" in shown
+    assert "no rates of classes: no model here predicts classes" in shown
+    assert "no curves: no model here predicts probabilities of classes" in shown
 
 
 def test_a_run_is_stored_and_shown_again(folder: Path) -> None:

@@ -47,7 +47,7 @@ def test_the_winner_is_refitted_and_judged_as_scikit_learn_does() -> None:
     (result,) = evaluate(ready.block(0, 1)).results
     (split,) = ready.splits
     X, y = ready.rows.table.numbers, ready.rows.y
-    assert result.explanation[0].rows[0][1] == "lda"  # type: ignore[attr-defined]
+    assert result.explanation[0].values[0] == "lda"  # type: ignore[attr-defined]
     oracle = LinearDiscriminantAnalysis().fit(X[split.train], y[split.train])
     worse = KNeighborsClassifier(1).fit(X[split.train], y[split.train])
     said: Any = result.answers["test"]

@@ -93,4 +93,4 @@ def test_a_model_that_leads_where_it_counts_is_told_from_the_others(tmp_path: Pa
     said = " ".join(shown.split())
     verdict = said[said.index("Best by accuracy: knn with 0.9") :]
     assert "not significantly different" not in verdict.partition("As the best")[0]
-    assert "the scores and tests further up are those of the largest size" in said
+    assert "the table above shows the scores and tests of the largest size" in said

@@ -161,7 +161,7 @@ def test_the_curve_stands_below_the_table_and_in_the_document() -> None:
     text = " ".join(typed(*words, "-v").stdout.split())
     assert "accuracy by rounds" in text
     assert "training-" in text
-    assert "training: of the rows that were learned from" in text
+    assert "training: score on the training rows" in text
     baseline, *_, boosted = document(typed(*words, "--json"))["cells"]
     assert "stages" not in baseline
     assert baseline["training"]["accuracy"] == pytest.approx(1 / 3, abs=0.01)
