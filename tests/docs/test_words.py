@@ -1,4 +1,4 @@
-"""The words of the project are those of the field: names in the code, and prose on pages, avoid its former dialect."""
+"""Names in the code and prose on pages use the words of the field, not the former dialect of the project."""
 
 from __future__ import annotations
 
