@@ -11,6 +11,7 @@ from pathlib import Path
 from time import monotonic, sleep
 
 import pytest
+from distributed import LocalCluster
 
 from mlcli.core.errors import UsageError
 from mlcli.experiment.run.batch import run
@@ -87,6 +88,14 @@ def test_a_cluster_answers_as_one_process_does_though_a_worker_is_killed(
     assert toy.digest(there[:-1]) == toy.digest(run(cells[:-1], jobs=1))
     assert toy.digest(again) == toy.digest(there[:-1])
     assert {result.stored for result in again} == {True}
+
+
+def test_work_that_waits_makes_an_adaptive_cluster_start_workers() -> None:
+    cells = [toy.cell("decision-tree", seed=seed) for seed in range(3)]
+    with LocalCluster(n_workers=0, threads_per_worker=1, dashboard_address=None) as cluster:
+        cluster.adapt(minimum=0, maximum=1)
+        there = run(cells, backend="dask", address=cluster.scheduler_address)
+    assert toy.digest(there) == toy.digest(run(cells, jobs=1))
 
 
 def test_where_no_scheduler_is_it_is_said() -> None:
