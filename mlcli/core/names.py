@@ -34,7 +34,8 @@ def likely_names(name: str, valid: Iterable[str]) -> list[str]:
         return [valid_names[(aliases or longer)[0]]]
     from difflib import SequenceMatcher, get_close_matches
 
-    close = get_close_matches(wanted, valid_names, n=MOST, cutoff=0.7)
+    cutoff = 0.6 if len(wanted) < 5 else 0.7  # a letter is more of a short name
+    close = get_close_matches(wanted, valid_names, n=MOST, cutoff=cutoff)
     similarity = {plain: SequenceMatcher(None, plain, wanted).ratio() for plain in close}
     return sorted(valid_names[plain] for plain in close if similarity[plain] == similarity[close[0]])
 
