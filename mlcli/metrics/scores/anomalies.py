@@ -125,8 +125,8 @@ def at_k(name: str, rate: Rate, first: int) -> Metric:
 
     def under(answers: ScoreAnswers, weightings: Array) -> Array:
         flagged, hits = _from_the_top(answers, weightings)
-        wanted = np.minimum(first, flagged[:, -1])
-        return rate(wanted, _hits_among(wanted, flagged, hits), hits[:, -1])
+        limit = np.minimum(first, flagged[:, -1])
+        return rate(limit, _hits_among(limit, flagged, hits), hits[:, -1])
 
     return guarded(of_weightings(f"{name}@{first}", ScoreAnswers, under, NO_VALUE, **SHARE), both_labels)
 
