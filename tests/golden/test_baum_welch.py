@@ -12,11 +12,10 @@ from mlcli.core.errors import MlcliError
 from mlcli.core.params import build
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
-from mlcli.models.sequences._markov import logarithm
+from mlcli.models.sequences._markov import counts_of_levels, logarithm
 from mlcli.models.sequences.hmm import (
     HiddenMarkovModel,
-    counts_of_levels,
-    expected,
+    e_step,
     log_normals,
     normals,
     shares_after,
@@ -41,7 +40,7 @@ NORMAL = [-34.077251356216514, -33.33657967164284, -32.573242274656806]
 def test_ten_rounds_with_levels_are_those_of_hmmlearn() -> None:
     transitions, emissions, path = TRANSITIONS, EMISSIONS, []
     for _ in range(10):
-        now = expected(logarithm(emissions)[LEVELS], logarithm(transitions), SEQUENCE, stop=False)
+        now = e_step(logarithm(emissions)[LEVELS], logarithm(transitions), SEQUENCE, stop=False)
         transitions = shares_after(now.counts)
         emissions = shares_of_levels(counts_of_levels(LEVELS, now.shares, 3))
         path.append(now.log_likelihood)
@@ -55,7 +54,7 @@ def test_three_rounds_with_numbers_are_those_of_hmmlearn() -> None:
     transitions, (means, variances), path = TRANSITIONS, (np.array([[-1.0], [1.0]]), np.full((2, 1), 4.0)), []
     for _ in range(3):
         emitted = log_normals(VALUES, means, variances)
-        now = expected(emitted, logarithm(transitions), SEQUENCE, stop=False)
+        now = e_step(emitted, logarithm(transitions), SEQUENCE, stop=False)
         transitions, (means, variances) = shares_after(now.counts), normals(VALUES, now.shares)
         path.append(now.log_likelihood)
     assert path == pytest.approx(NORMAL, rel=1e-9)

@@ -19,8 +19,6 @@ from mlcli.models.sequences.crf import (
     ChainObjective,
     ConditionalRandomField,
     FeatureMap,
-    over_sequences,
-    over_steps,
 )
 from mlcli.tasks.sequence_labelling import TaggedRows, lengths
 from tests.golden.asking import asked, fitted
@@ -34,7 +32,7 @@ def objective_of(model: Any, data: TaggedRows) -> ChainObjective:
     features = FeatureMap.of(data.table.columns, model.templates)
     rows = features.of_rows(data.table, data.sequence)
     return ChainObjective(
-        rows, len(features.names), data.y, data.sequence, len(data.classes), model.l2, model.normaliser()
+        rows, len(features.names), data.y, data.sequence, len(data.classes), model.l2, model.by_row
     )
 
 
@@ -79,12 +77,12 @@ def test_objective_tags_and_probabilities_are_those_of_crfsuite(l2: float, l1: f
         row += len(tags)
 
 
-@pytest.mark.parametrize("expect", [over_sequences, over_steps])
-def test_the_gradient_is_that_of_differences(expect: Any) -> None:
+@pytest.mark.parametrize("by_row", [False, True])
+def test_the_gradient_is_that_of_differences(by_row: bool) -> None:
     data = drawn(sentences=8)
     features = FeatureMap.of(data.table.columns, TEMPLATES)
     rows = features.of_rows(data.table, data.sequence)
-    objective = ChainObjective(rows, len(features.names), data.y, data.sequence, 3, 0.7, expect)
+    objective = ChainObjective(rows, len(features.names), data.y, data.sequence, 3, 0.7, by_row)
     w = np.random.default_rng(1).normal(size=(len(features.names) + 3) * 3)
     steps = 1e-5 * np.eye(len(w))
     by_differences = [(objective.at(w + step).value - objective.at(w - step).value) / 2e-5 for step in steps]

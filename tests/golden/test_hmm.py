@@ -185,7 +185,7 @@ def test_a_column_that_is_not_there_is_refused_and_numbers_are_taken() -> None:
     assert fitted(HiddenMarkovModel(column="length"), data).means_.shape == (3, 1)
     with pytest.raises(FitError, match="no column 'lenght'"):
         fitted(HiddenMarkovModel(column="lenght"), data)
-    with pytest.raises(FitError, match="observes levels, and no column has any: none"):
+    with pytest.raises(FitError, match="hmm needs a column to observe"):
         fitted(HiddenMarkovModel(), replace(data, table=data.table.select([])))
 
 
@@ -207,4 +207,4 @@ def test_a_row_is_explained_without_the_tags_that_are_impossible() -> None:
         [None, pytest.approx(math.log(2 / 3)), None],
         [None, None, pytest.approx(math.log(1 / 3))],
     ]
-    assert "Where nothing stands, no tags are possible." in found.note
+    assert "An empty cell: no path to that tag is possible." in found.note

@@ -31,11 +31,9 @@ Choices:
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mlcli.core import findings
 from mlcli.core.abilities import CountsParameters, Generative, RowExplainer
@@ -48,205 +46,24 @@ from mlcli.core.tables import MISSING_CODE, Array, Codes, Flags, Rows, Table, em
 from mlcli.engines.covariances import LOG_TAU
 from mlcli.models.sequences._markov import (
     IMPOSSIBLE,
-    NOTE,
     SMOOTHINGS,
     best_paths,
     count_ngrams,
-    drawn_tags,
+    counts_of_levels,
+    draw_tags,
     free_transitions,
-    how_smoothed,
     log_probabilities,
     logarithm,
     most_probable_tags,
-    observations,
     observed_columns,
+    smoothing_note,
     tag_probabilities,
     transition_table,
     viterbi_table,
 )
 from mlcli.tasks.sequence_labelling import TaggedRows, Tagger, lengths
 
-# Baum-Welch: learning from sequences whose tags are partly or all hidden.
-
-
-@dataclass(frozen=True)
-class BaumWelchSettings:
-    """The settings of Baum-Welch."""
-
-    labelled: float
-    restarts: int
-    rounds: int
-    tolerance: float
-    stop: bool
-
-
-def hidden_counts(
-    data: TaggedRows, X: Array, codes: Codes, levels: int, settings: BaumWelchSettings, rng: np.random.Generator
-) -> tuple[Expected, list[float]]:
-    """Shares of tags at rows and counts of pairs, and the log-likelihood of each round."""
-    # draw the sequences whose tags are used
-    numbers, of_row = np.unique(data.sequence, return_inverse=True)
-    chosen = rng.permutation(len(numbers))[: round(settings.labelled * len(numbers))]
-    labelled_rows = np.asarray(np.isin(of_row, chosen))
-    known, met = labelled_rows, data.class_totals > 0
-    possible = np.where(known[:, None], data.outputs > 0, met)
-
-    def emit(shares: Array) -> Array:
-        of_levels = logarithm(shares_of_levels(counts_of_levels(codes, shares, levels)))
-        return np.asarray(of_levels[codes] + log_normals(X, *normals(X, shares)))
-
-    baum_welch = BaumWelch(data.sequence, possible, emit, settings.stop, settings.rounds, settings.tolerance)
-    if known.any():
-        there = data.take(np.flatnonzero(known))
-        counts = count_ngrams(there.y, there.sequence, len(met), 2, settings.stop)
-        shares = np.where(known[:, None], data.outputs, 0.0)
-        return baum_welch.run(start_from(shares, counts, possible, settings.stop))
-    expected, path = baum_welch.best(
-        [random_start(possible, settings.stop, rng) for _ in range(settings.restarts)]
-    )
-    return _named(expected, data.outputs), path
-
-
-def _named(expected: Expected, outputs: Array) -> Expected:
-    """States in the places of tags, so that most rows have theirs."""
-    from scipy.optimize import linear_sum_assignment
-
-    _, state = linear_sum_assignment(-(outputs.T @ expected.shares))
-    symbols = np.append(state, len(state))
-    return replace(expected, shares=expected.shares[:, state], counts=expected.counts[np.ix_(symbols, symbols)])
-
-
-Emit = Callable[[Array], Array]
-"""From the shares of tags at rows (rows × tags), the logarithm of what each tag then emits there."""
-
-
-@dataclass(frozen=True, eq=False)
-class Expected:
-    """What the rows say of their tags, by transitions and emissions that are given."""
-
-    shares: Array
-    """Of each tag at each row."""
-    counts: Array
-    """How often each tag (or the end) follows each (or the start): tags and boundary, squared."""
-    log_likelihood: float
-
-
-def expected(emitted: Array, transitions: Array, sequence: Codes, stop: bool) -> Expected:
-    """E-step: forward-backward; what is given are logarithms."""
-    from mlcli.kernels.linear_chain import expect_chains
-
-    starts, sizes = lengths(sequence)
-    ends, tags = starts + sizes - 1, emitted.shape[1]
-    scores = emitted.copy()
-    scores[starts] += transitions[tags, :tags]
-    scores[ends] += transitions[:tags, tags] if stop else 0.0
-    shares, counts, pairs = np.zeros_like(scores), np.zeros_like(transitions), np.zeros((tags, tags))
-    first_rows = np.append(starts, len(scores))
-    follows = np.ascontiguousarray(transitions[:tags, :tags])
-    likelihood = expect_chains(scores, follows, first_rows, shares, pairs)
-    counts[:tags, :tags], counts[tags, :tags] = pairs, shares[starts].sum(axis=0)
-    counts[:tags, tags] = shares[ends].sum(axis=0) if stop else 0.0
-    return Expected(shares, counts, float(likelihood))
-
-
-@dataclass(frozen=True, eq=False)
-class BaumWelch:
-    """Rounds of expectation and maximisation."""
-
-    sequence: Codes
-    possible: Flags
-    """Which tags a row may have (rows × tags): of a row whose tag is known, one."""
-    emit: Emit
-    stop: bool
-    rounds: int
-    tolerance: float
-    """The gain in log-likelihood per row below which they end."""
-
-    def run(self, start: Expected) -> tuple[Expected, list[float]]:
-        """From shares and counts to where the likelihood rises no more; the likelihood of every round."""
-        now, path = start, list[float]()
-        for _ in range(self.rounds):
-            forbidden = np.where(self.possible, 0.0, IMPOSSIBLE)
-            emitted = np.maximum(self.emit(now.shares) + forbidden, IMPOSSIBLE)
-            now = expected(emitted, logarithm(shares_after(now.counts)), self.sequence, self.stop)
-            path.append(now.log_likelihood)
-            if len(path) > 1 and path[-1] - path[-2] < self.tolerance * len(self.sequence):
-                break
-        return now, path
-
-    def best(self, starts: list[Expected]) -> tuple[Expected, list[float]]:
-        """The likeliest end of several starts."""
-        return max(map(self.run, starts), key=lambda results: results[1][-1])
-
-
-def shares_after(counts: Array) -> Array:
-    """P(tag | the tag before), without smoothing."""
-    totals = counts.sum(axis=-1, keepdims=True)
-    return np.asarray(np.divide(counts, totals, out=np.zeros_like(counts), where=totals > 0))
-
-
-def random_start(possible: Flags, stop: bool, rng: np.random.Generator) -> Expected:
-    """Shares that are drawn, with the tag where it is known; all transitions are possible."""
-    shares = np.where(possible, rng.gamma(1.0, size=possible.shape), 0.0)
-    outcomes = np.append(possible.any(axis=0), stop)
-    counts = rng.gamma(1.0, size=(len(outcomes), len(outcomes))) * outcomes
-    return Expected(shares / shares.sum(axis=1, keepdims=True), counts, -np.inf)
-
-
-def start_from(shares: Array, counts: Array, possible: Flags, stop: bool) -> Expected:
-    """From rows whose tag is known, and their transitions; the others count little, as these do on average."""
-    known = shares.sum(axis=1, keepdims=True) > 0
-    prior = shares.sum(axis=0) + possible.any(axis=0)
-    # the weight of a row without a tag before the first round
-    others = np.where(possible, prior, 0.0) * 0.1 / prior.sum()
-    outcomes = np.append(possible.any(axis=0), stop)
-    return Expected(np.where(known, shares, others), np.where(outcomes, counts + 1.0, 0.0), -np.inf)
-
-
-def counts_of_levels(codes: Codes, shares: Array, levels: int) -> Array:
-    """How often each level goes with each tag (levels × tags), by the shares of tags at rows, but for gaps."""
-    known = codes >= 0
-    counts = [np.bincount(codes[known], weights=of_tag[known], minlength=levels) for of_tag in shares.T]
-    return np.asarray(np.array(counts).T, dtype=np.float64).reshape(levels, shares.shape[1])
-
-
-def shares_of_levels(counts: Array) -> Array:
-    """P(level | tag), and after the levels 1 for a gap, of which nothing is known."""
-    totals = counts.sum(axis=0)
-    shares = np.divide(counts, totals, out=np.zeros_like(counts), where=totals > 0)
-    return np.vstack([shares, np.ones(counts.shape[1])])
-
-
-def normals(X: Array, shares: Array) -> tuple[Array, Array]:
-    """The mean and variance of each column at each tag (tags × columns), by the shares of tags at rows.
-
-    A tag without rows has those of all rows together.
-    """
-    known = np.isfinite(X)
-    cells = np.where(known, X, 0.0)
-    weight, total = shares.T @ known, np.maximum(known.sum(axis=0), 1)
-    overall = cells.sum(axis=0) / total
-    spread = (np.where(known, X - overall, 0.0) ** 2).sum(axis=0) / total
-    there = weight > 0
-    held = np.where(there, weight, 1.0)
-    means = np.where(there, overall + (shares.T @ np.where(known, X - overall, 0.0)) / held, overall)
-    squares = [of_tag @ np.where(known, X - mean, 0.0) ** 2 for of_tag, mean in zip(shares.T, means, strict=True)]
-    variances = np.where(there, np.reshape(squares, means.shape) / held, spread)
-    # of a column at a tag, as a share of its variance over all rows
-    return means, np.maximum(variances, np.where(spread > 0, 1e-6 * spread, 1.0))
-
-
-def log_normals(X: Array, means: Array, variances: Array) -> Array:
-    """The logarithm of the density of each row at each tag; an empty cell adds nothing."""
-    result = np.zeros((len(X), len(means)))
-    for tag, (mean, variance) in enumerate(zip(means, variances, strict=True)):
-        of_cells = -0.5 * ((X - mean) ** 2 / variance + np.log(variance) + LOG_TAU)
-        result[:, tag] = np.where(np.isfinite(X), of_cells, 0.0).sum(axis=1)
-    return result
-
-
 ORDERS = {"bigram": 2, "trigram": 3, "4-gram": 4, "5-gram": 5}
-LONGEST = 10
 
 
 @register("hmm", reference="Rabiner 1989, A tutorial on hidden Markov models; Brants 2000, TnT")
@@ -301,37 +118,31 @@ class HiddenMarkovModel(Tagger, CountsParameters, Generative, RowExplainer):
         return ["labelled below 1 needs order bigram and smoothing alpha: Baum-Welch finds shares of pairs"]
 
     def fit(self, data: TaggedRows, rng: np.random.Generator) -> None:
-        """Count transitions and emissions, of tags that are known or of their most probable shares."""
-        columns = observed_columns(data.table, self.column, self.name)
+        """Count transitions and emissions, of known tags or of the shares that Baum-Welch finds."""
+        columns = observed_columns(data.table, self.column, self.name, numbers=True)
         self.observed_ = tuple(column.name for column in columns)
         self.levels_ = columns[0].levels if columns[0].coded else ()
-        # the largest table of n-grams
-        if (histories := (len(data.classes) + 1) ** ORDERS[self.order]) > 5_000_000:
+        tags = len(data.classes)
+        if (histories := (tags + 1) ** ORDERS[self.order]) > 5_000_000:  # the largest table of n-grams
             hint = f"a shorter order than {self.order} would do"
-            raise FitError(f"hmm: {len(data.classes)} tags have {histories:,} n-grams", hint=hint)
+            raise FitError(f"hmm: {tags} tags have {histories:,} n-grams", hint=hint)
         self.lengths_ = np.sort(lengths(data.sequence)[1])
-        shares, ngrams = self._counted(data, rng)
-        X, codes = self._observed(data.table)
-        counts = counts_of_levels(codes, shares * data.weights[:, None], len(self.levels_))
+        X, codes = self._observations(data.table)
+        if self.labelled == 1:
+            shares, self.path_ = data.outputs, np.zeros(0)
+            ngrams = count_ngrams(data.y, data.sequence, tags, ORDERS[self.order], self.stop)
+        else:
+            hidden, path = self._learn_hidden_tags(data, X, codes, rng)
+            shares, ngrams, self.path_ = hidden.shares, hidden.counts, np.array(path)
+        level_counts = counts_of_levels(codes, shares * data.weights[:, None], len(self.levels_))
         self.transitions_ = logarithm(SMOOTHINGS[self.smoothing](ngrams, self.alpha))
-        self.emissions_ = logarithm(self._emission_shares(counts))
+        self.emissions_ = logarithm(self._emission_shares(level_counts))
         self.means_, self.variances_ = normals(X, shares)
 
-    def _counted(self, data: TaggedRows, rng: np.random.Generator) -> tuple[Array, Array]:
-        """The shares of tags at rows, and how often tags follow tags."""
-        self.path_ = np.zeros(0)
-        if self.labelled == 1:
-            ngrams = count_ngrams(data.y, data.sequence, len(data.classes), ORDERS[self.order], self.stop)
-            return data.outputs, ngrams
-        settings = BaumWelchSettings(self.labelled, self.restarts, self.rounds, self.tolerance, self.stop)
-        found, path = hidden_counts(data, *self._observed(data.table), len(self.levels_), settings, rng)
-        self.path_ = np.array(path)
-        return found.shares, found.counts
-
-    def _observed(self, table: Table) -> tuple[Array, Codes]:
-        """The numbers that are observed, and the level of each row: one of both."""
+    def _observations(self, table: Table) -> tuple[Array, Codes]:
+        """The observed numbers, or no columns of them; the level of each row, or -1 if numbers are observed."""
         if self.levels_:
-            return np.zeros((len(table), 0)), observations(table, self.observed_[0])
+            return np.zeros((len(table), 0)), table.cells(self.observed_[0]).astype(np.int32)
         return table.select(self.observed_).numbers, np.full(len(table), -1, np.int32)
 
     def _emission_shares(self, counts: Array) -> Array:
@@ -346,9 +157,39 @@ class HiddenMarkovModel(Tagger, CountsParameters, Generative, RowExplainer):
         shares: Array = np.divide(rows, totals, out=np.zeros_like(rows), where=totals > 0)
         return shares
 
+    def _learn_hidden_tags(
+        self, data: TaggedRows, X: Array, codes: Codes, rng: np.random.Generator
+    ) -> tuple[Expected, list[float]]:
+        """Baum-Welch from the tags of some sequences, or else from several random starts."""
+        from scipy.optimize import linear_sum_assignment
+
+        names, sequence_of_row = np.unique(data.sequence, return_inverse=True)
+        labelled_sequences = rng.permutation(len(names))[: round(self.labelled * len(names))]
+        labelled = np.asarray(np.isin(sequence_of_row, labelled_sequences))
+        possible = np.where(labelled[:, None], data.outputs > 0, data.class_totals > 0)
+
+        def emit(shares: Array) -> Array:
+            of_levels = logarithm(shares_of_levels(counts_of_levels(codes, shares, len(self.levels_))))
+            return np.asarray(of_levels[codes] + log_normals(X, *normals(X, shares)))
+
+        def climb(start: Expected) -> tuple[Expected, list[float]]:
+            return baum_welch(start, emit, possible, data.sequence, self.stop, self.rounds, self.tolerance)
+
+        if labelled.any():
+            rows = data.take(np.flatnonzero(labelled))
+            counts = count_ngrams(rows.y, rows.sequence, len(data.classes), 2, self.stop)
+            shares = np.where(labelled[:, None], data.outputs, 0.0)
+            return climb(start_from(shares, counts, possible, self.stop))
+        ends = [climb(random_start(possible, self.stop, rng)) for _ in range(self.restarts)]
+        best, path = max(ends, key=lambda end: end[1][-1])
+        # Each state gets the name of one tag, so that most rows have their true tag.
+        _, states = linear_sum_assignment(-(data.outputs.T @ best.shares))
+        symbols = np.append(states, len(states))
+        return Expected(best.shares[:, states], best.counts[np.ix_(symbols, symbols)], best.log_likelihood), path
+
     def emitted(self, table: Table) -> Array:
-        """Log P(what is observed | tag) at each row; -1 looks up the row of unknown observations."""
-        X, codes = self._observed(table)
+        """Log P(observation | tag) at each row; -1 looks up the row of unknown observations."""
+        X, codes = self._observations(table)
         return np.asarray(self.emissions_[codes] + log_normals(X, self.means_, self.variances_))
 
     def tag(self, table: Table, sequence: Codes) -> Codes:
@@ -364,13 +205,13 @@ class HiddenMarkovModel(Tagger, CountsParameters, Generative, RowExplainer):
         return log_probabilities(self.emitted(table), self.transitions_, sequence, self.stop)
 
     def log_joint(self, table: Table, sequence: Codes, tags: Codes) -> float:
-        """The logarithm of P(x, y) of some sequences and their tags, by the sum that Viterbi maximises."""
+        """Log P(x, y) of sequences with their tags: the sum that Viterbi maximises."""
         emitted = self.emitted(table)[np.arange(len(tags)), tags].sum()
         ngrams = count_ngrams(tags, sequence, len(self.classes_), self.transitions_.ndim, self.stop)
         return float(emitted + (ngrams * self.transitions_).sum())
 
     def log_evidence_of(self, table: Table, sequence: Codes, tags: Codes) -> Array:
-        """The logarithm of P(x), the sum over all tags, of the sequence of each row."""
+        """Log P(x), the sum over all tags, of the sequence of each row."""
         return np.repeat(self.log_probability(table, sequence), lengths(sequence)[1])
 
     def sample_rows(self, n: int, rng: np.random.Generator) -> Table:
@@ -378,81 +219,58 @@ class HiddenMarkovModel(Tagger, CountsParameters, Generative, RowExplainer):
 
         Without ``stop`` lengths are those of training sequences; with it, at most ten times the longest.
         """
-        longest = np.full(n, LONGEST * self.lengths_[-1])
-        tags = drawn_tags(
-            self.transitions_, longest if self.stop else rng.choice(self.lengths_, n), self.stop, rng
-        )
+        most = np.full(n, 10 * self.lengths_[-1]) if self.stop else rng.choice(self.lengths_, n)
+        tags = draw_tags(self.transitions_, most, self.stop, rng)
         y = np.concatenate(tags)
-        drawn = self._drawn_levels(y, rng) if self.levels_ else self._drawn_numbers(y, rng)
-        columns = [(column, drawn.get(column.name, empty_cells(column, len(y)))) for column in self.columns_]
-        sequence = np.repeat(np.arange(n), [len(tag) for tag in tags])
+        cells = {column.name: empty_cells(column, len(y)) for column in self.columns_}
+        if self.levels_:
+            cumulative = np.cumsum(np.exp(self.emissions_), axis=0)[:, y]
+            codes = (rng.random(len(y)) * cumulative[-1] >= cumulative[:-1]).sum(axis=0).astype(np.int32)
+            cells[self.observed_[0]] = np.where(codes == len(self.levels_), MISSING_CODE, codes)
+        else:
+            noise = rng.standard_normal((len(y), len(self.observed_)))
+            X = self.means_[y] + noise * np.sqrt(self.variances_[y])
+            cells.update(zip(self.observed_, X.T, strict=True))
+        columns = [(column, cells[column.name]) for column in self.columns_]
+        sequence = np.repeat(np.arange(n), [len(tags_of_one) for tags_of_one in tags])
         target = Column(self.target_, "nominal", self.classes_)
         return Table.of([(Column("sequence"), sequence), *columns, (target, y)], len(y))
-
-    def _drawn_levels(self, y: Codes, rng: np.random.Generator) -> dict[str, NDArray[Any]]:
-        up_to = np.cumsum(np.exp(self.emissions_), axis=0)[:, y]
-        codes = (rng.random(len(y)) * up_to[-1] >= up_to[:-1]).sum(axis=0).astype(np.int32)
-        codes[codes == len(self.levels_)] = MISSING_CODE
-        return {self.observed_[0]: codes}
-
-    def _drawn_numbers(self, y: Codes, rng: np.random.Generator) -> dict[str, NDArray[Any]]:
-        X = self.means_[y] + rng.standard_normal((len(y), len(self.observed_))) * np.sqrt(self.variances_[y])
-        return dict(zip(self.observed_, X.T, strict=True))
 
     def explain_answer(self, table: Table) -> findings.Explanation:
         """The table of Viterbi for one sequence, and log p(x)."""
         sequence = np.zeros(len(table), np.int32)
         tags, best = self.tag(table, sequence), best_paths(self.emitted(table), self.transitions_)
-        likely = self.log_probability(table, sequence)
-        note = f"{NOTE} log p(x) = {likely[0]:.6g}." if len(likely) else NOTE
-        seen = table.select(self.observed_)
-        return (viterbi_table(seen, best, tags, self.classes_, self.target_, note),)
-
-    def adjustable_parameters(self, table: Table) -> float | None:
-        """Transitions, then emissions: of levels and the unknown one all but one, of numbers mean and variance."""
-        of_tag = len(self.levels_) if self.levels_ else 2 * len(self.observed_)
-        transitions = free_transitions(len(self.classes_), ORDERS[self.order], self.stop)
-        return float(transitions + len(self.classes_) * of_tag)
-
-    def check_learned(self) -> None:
-        """Tables whose shapes fit the tags, levels and columns, without gaps."""
-        tags, numbers = len(self.classes_), 0 if self.levels_ else len(self.observed_)
-        shapes = ((tags + 1,) * ORDERS[self.order], (len(self.levels_) + 1, tags), *((tags, numbers),) * 2)
-        arrays = (self.transitions_, self.emissions_, self.means_, self.variances_)
-        if tuple(array.shape for array in arrays) != shapes:
-            raise ValueError("tables that do not fit the tags and levels")
-        if not all(np.isfinite(array).all() for array in arrays) or (self.variances_ <= 0).any():
-            raise ValueError("probabilities that are no numbers")
+        note = "The log-probability, with the observations, of the best tags up to a row, by last tag."
+        if len(table):
+            note += f" log p(x) = {self.log_probability(table, sequence)[0]:.6g}."
+        observed = table.select(self.observed_)
+        return (viterbi_table(observed, best, tags, self.classes_, self.target_, note),)
 
     def explain(self) -> findings.Explanation:
         """The tags that follow each history, what each tag emits most often, and the rounds of Baum-Welch."""
-        emitted = self._emission_table() if self.levels_ else self._normal_table()
-        how = how_smoothed(self.alpha, smoothing=self.smoothing)
-        follows = transition_table(self.transitions_, self.classes_, self.stop, how)
+        note = smoothing_note(self.alpha, self.smoothing)
+        transitions = transition_table(self.transitions_, self.classes_, self.stop, note)
+        emissions = self._level_table() if self.levels_ else self._normal_table()
         if not len(self.path_):
-            return (follows, emitted)
+            return transitions, emissions
         rounds = tuple(float(number) for number in range(1, len(self.path_) + 1))
         line = ("log-likelihood", tuple(self.path_.tolist()))
-        return (
-            follows,
-            emitted,
-            findings.Curve("Log-likelihood by iteration of Baum-Welch", "iteration", rounds, (line,)),
-        )
+        title = "Log-likelihood by iteration of Baum-Welch"
+        return transitions, emissions, findings.Curve(title, "iteration", rounds, (line,))
 
-    def _emission_table(self) -> findings.Table:
+    def _level_table(self) -> findings.Table:
+        """The five most probable levels of each tag."""
         shares = np.exp(self.emissions_[:-1])
-        # the most typical observations of each tag
         typical = np.argsort(-shares, axis=0, kind="stable")[:5].T
         rows = tuple(
             (tag, ", ".join(f"{self.levels_[level]} {shares[level, code]:.3f}" for level in levels))
             for code, (tag, levels) in enumerate(zip(self.classes_, typical, strict=True))
         )
-        once = " Levels met once count for those never met, too (unknown)." if self.unknown == "once" else ""
-        title, note = (
-            f"Emission probabilities of {self.observed_[0]}, the largest of each tag",
-            how_smoothed(self.alpha, "level"),
-        )
-        return findings.Table(title, ("tag", "most probable"), rows, note=note + once)
+        note = smoothing_note(self.alpha, counted="level")
+        if self.unknown == "once":
+            note += " Levels met once also count for those never met (unknown)."
+        title = f"Emission probabilities of {self.observed_[0]}, the largest of each tag"
+        return findings.Table(title, ("tag", "most probable"), rows, note=note)
 
     def _normal_table(self) -> findings.Table:
         deviations = np.sqrt(self.variances_)
@@ -462,3 +280,137 @@ class HiddenMarkovModel(Tagger, CountsParameters, Generative, RowExplainer):
             for index, column in enumerate(self.observed_)
         )
         return findings.Table("Emission densities", ("tag", "column", "mean", "standard deviation"), rows)
+
+    def adjustable_parameters(self, table: Table) -> float | None:
+        """Transitions, then for each tag all its levels (with the unknown one) but one, or means and variances."""
+        of_tag = len(self.levels_) if self.levels_ else 2 * len(self.observed_)
+        transitions = free_transitions(len(self.classes_), ORDERS[self.order], self.stop)
+        return float(transitions + len(self.classes_) * of_tag)
+
+    def check_learned(self) -> None:
+        """Finite tables whose shapes fit the tags, levels and columns."""
+        tags, numbers = len(self.classes_), 0 if self.levels_ else len(self.observed_)
+        shapes = ((tags + 1,) * ORDERS[self.order], (len(self.levels_) + 1, tags), *((tags, numbers),) * 2)
+        arrays = (self.transitions_, self.emissions_, self.means_, self.variances_)
+        if tuple(array.shape for array in arrays) != shapes:
+            raise ValueError("tables that do not fit the tags and levels")
+        if not all(np.isfinite(array).all() for array in arrays) or (self.variances_ <= 0).any():
+            raise ValueError("probabilities that are no numbers")
+
+
+# Baum-Welch: learning from sequences whose tags are partly or all hidden.
+
+
+@dataclass(frozen=True, eq=False)
+class Expected:
+    """What the observations say about the tags, given transitions and emissions."""
+
+    shares: Array
+    """P(tag) at each row (rows × tags)."""
+    counts: Array
+    """How often each tag (or the end) follows each (or the start): tags and boundary, squared."""
+    log_likelihood: float
+
+
+def baum_welch(
+    start: Expected,
+    emit: Callable[[Array], Array],
+    possible: Flags,
+    sequence: Codes,
+    stop: bool,
+    rounds: int,
+    tolerance: float,
+) -> tuple[Expected, list[float]]:
+    """Alternate M-steps and E-steps until a round gains less than ``tolerance`` per row.
+
+    ``emit`` gives log P(observation | tag) for shares of tags (both rows × tags); ``possible`` are the tags that a
+    row may have. The log-likelihood of every round is returned as well.
+    """
+    expected, path = start, list[float]()
+    for _ in range(rounds):
+        emitted = np.maximum(emit(expected.shares) + np.where(possible, 0.0, IMPOSSIBLE), IMPOSSIBLE)
+        expected = e_step(emitted, logarithm(shares_after(expected.counts)), sequence, stop)
+        path.append(expected.log_likelihood)
+        if len(path) > 1 and path[-1] - path[-2] < tolerance * len(sequence):
+            break
+    return expected, path
+
+
+def e_step(emitted: Array, transitions: Array, sequence: Codes, stop: bool) -> Expected:
+    """Forward-backward, given logarithms of emissions and transitions."""
+    from mlcli.kernels.linear_chain import expect_chains
+
+    starts, sizes = lengths(sequence)
+    ends, tags = starts + sizes - 1, emitted.shape[1]
+    scores = emitted.copy()
+    scores[starts] += transitions[tags, :tags]
+    scores[ends] += transitions[:tags, tags] if stop else 0.0
+    shares, counts, pairs = np.zeros_like(scores), np.zeros_like(transitions), np.zeros((tags, tags))
+    first_rows = np.append(starts, len(scores))
+    follows = np.ascontiguousarray(transitions[:tags, :tags])
+    likelihood = expect_chains(scores, follows, first_rows, shares, pairs)
+    counts[:tags, :tags], counts[tags, :tags] = pairs, shares[starts].sum(axis=0)
+    counts[:tags, tags] = shares[ends].sum(axis=0) if stop else 0.0
+    return Expected(shares, counts, float(likelihood))
+
+
+def random_start(possible: Flags, stop: bool, rng: np.random.Generator) -> Expected:
+    """Random shares of the possible tags; all transitions are possible."""
+    shares = np.where(possible, rng.gamma(1.0, size=possible.shape), 0.0)
+    outcomes = np.append(possible.any(axis=0), stop)
+    counts = rng.gamma(1.0, size=(len(outcomes), len(outcomes))) * outcomes
+    return Expected(shares / shares.sum(axis=1, keepdims=True), counts, -np.inf)
+
+
+def start_from(shares: Array, counts: Array, possible: Flags, stop: bool) -> Expected:
+    """The shares and transitions of labelled rows; each unlabelled row has the average shares, with weight 0.1."""
+    labelled = shares.sum(axis=1, keepdims=True) > 0
+    prior = shares.sum(axis=0) + possible.any(axis=0)
+    unlabelled_shares = np.where(possible, prior, 0.0) * 0.1 / prior.sum()
+    outcomes = np.append(possible.any(axis=0), stop)
+    counts = np.where(outcomes, counts + 1.0, 0.0)
+    return Expected(np.where(labelled, shares, unlabelled_shares), counts, -np.inf)
+
+
+def shares_after(counts: Array) -> Array:
+    """P(tag | the tag before), without smoothing."""
+    totals = counts.sum(axis=-1, keepdims=True)
+    return np.asarray(np.divide(counts, totals, out=np.zeros_like(counts), where=totals > 0))
+
+
+def shares_of_levels(counts: Array) -> Array:
+    """P(level | tag); the row after the levels is 1, for an empty cell."""
+    totals = counts.sum(axis=0)
+    shares = np.divide(counts, totals, out=np.zeros_like(counts), where=totals > 0)
+    return np.vstack([shares, np.ones(counts.shape[1])])
+
+
+def normals(X: Array, shares: Array) -> tuple[Array, Array]:
+    """The mean and variance of each column at each tag (tags × columns), weighted by the shares of tags at rows.
+
+    A tag without rows has those of all rows together.
+    """
+    present = np.isfinite(X)
+    cells = np.where(present, X, 0.0)
+    weight, total = shares.T @ present, np.maximum(present.sum(axis=0), 1)
+    overall_mean = cells.sum(axis=0) / total
+    deviations = np.where(present, X - overall_mean, 0.0)
+    overall_variance = (deviations**2).sum(axis=0) / total
+    met = weight > 0
+    divisor = np.where(met, weight, 1.0)
+    means = np.where(met, overall_mean + (shares.T @ deviations) / divisor, overall_mean)
+    squares = np.zeros_like(means)
+    for tag, mean in enumerate(means):
+        squares[tag] = shares[:, tag] @ np.where(present, X - mean, 0.0) ** 2
+    variances = np.where(met, squares / divisor, overall_variance)
+    # The variance at a tag is at least a millionth of that over all rows.
+    return means, np.maximum(variances, np.where(overall_variance > 0, 1e-6 * overall_variance, 1.0))
+
+
+def log_normals(X: Array, means: Array, variances: Array) -> Array:
+    """The log-density of each row at each tag; an empty cell adds nothing."""
+    result = np.zeros((len(X), len(means)))
+    for tag, (mean, variance) in enumerate(zip(means, variances, strict=True)):
+        of_cells = -0.5 * ((X - mean) ** 2 / variance + np.log(variance) + LOG_TAU)
+        result[:, tag] = np.where(np.isfinite(X), of_cells, 0.0).sum(axis=1)
+    return result

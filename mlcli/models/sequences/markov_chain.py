@@ -22,8 +22,6 @@ Choices:
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from mlcli.core import findings
@@ -37,19 +35,16 @@ from mlcli.core.tables import Array, Codes, Rows, Table, empty_cells
 from mlcli.models.sequences._markov import (
     SMOOTHINGS,
     count_ngrams,
-    drawn_tags,
+    draw_tags,
     free_transitions,
     histories,
-    how_smoothed,
     logarithm,
     most_probable_tags,
+    smoothing_note,
     tag_probabilities,
     transition_table,
 )
 from mlcli.tasks.sequence_labelling import TaggedRows, Tagger, lengths
-
-SETTLED, STEPS = 1e-13, 20_000
-"""The change at which a distribution is stationary, and the steps after which it is taken as it is."""
 
 
 @register("markov-chain", reference="Markov 1913; Norris 1997, Markov Chains")
@@ -86,55 +81,51 @@ class MarkovChain(Tagger, CountsParameters, Generative):
         self.perplexity_ = float(np.exp(-self.steps(data.y, data.sequence).sum() / len(data)))
         self.lengths_ = np.sort(lengths(data.sequence)[1])
 
-    def next_shares(self, y: Codes, sequence: Codes) -> Array:
-        """The probability of each symbol at each row, given the true symbols before it."""
-        before = histories(y, sequence, len(self.classes_), self.order)
-        return np.asarray(np.exp(self.transitions_[tuple(before)][:, :-1]))
-
     def steps(self, y: Codes, sequence: Codes) -> Array:
-        """Log P of each symbol, given the true symbols before it."""
+        """Log P of the symbol of each row, given the true symbols before it."""
         before = histories(y, sequence, len(self.classes_), self.order)
         return np.asarray(self.transitions_[(*before, y)])
 
     def log_evidence_of(self, table: Table, sequence: Codes, tags: Codes) -> Array:
         """The logarithm of P(y) of the sequence of each row; not known where one of its symbols is not."""
-        known = np.where(tags < 0, np.nan, self.steps(np.maximum(tags, 0), sequence))
+        steps = np.where(tags < 0, np.nan, self.steps(np.maximum(tags, 0), sequence))
         starts, sizes = lengths(sequence)
-        return np.repeat(np.add.reduceat(known, starts) if len(known) else known, sizes)
+        return np.repeat(np.add.reduceat(steps, starts) if len(steps) else steps, sizes)
 
     def sample_rows(self, n: int, rng: np.random.Generator) -> Table:
         """Symbols after symbols, in sequences as long as those of training; other columns are empty."""
-        drawn = drawn_tags(self.transitions_, rng.choice(self.lengths_, n), False, rng)
-        y, sizes = np.concatenate(drawn), [len(one) for one in drawn]
+        drawn = draw_tags(self.transitions_, rng.choice(self.lengths_, n), False, rng)
+        y, sizes = np.concatenate(drawn), [len(symbols) for symbols in drawn]
         columns = [(column, empty_cells(column, len(y))) for column in self.columns_]
         sequence = np.repeat(np.arange(n), sizes)
         target = Column(self.target_, "nominal", self.classes_)
         return Table.of([(Column("sequence"), sequence), *columns, (target, y)], len(y))
 
-    def judged_tags(self, data: Any) -> tuple[Codes, Array | None]:
-        """The most probable next symbol of each row, with the probabilities of all."""
-        shares = self.next_shares(data.y, data.sequence)
-        return shares.argmax(axis=1).astype(np.int32), shares
+    def judged_tags(self, data: TaggedRows) -> tuple[Codes, Array | None]:
+        """The most probable next symbol of each row given the true symbols before it, and all probabilities."""
+        before = histories(data.y, data.sequence, len(self.classes_), self.order)
+        probabilities = np.exp(self.transitions_[tuple(before)][:, :-1])
+        return probabilities.argmax(axis=1).astype(np.int32), probabilities
 
     def tag(self, table: Table, sequence: Codes) -> Codes:
         """The most probable symbols of sequences of which nothing but the length is known."""
-        nothing = np.zeros((len(table), len(self.classes_)))
-        return most_probable_tags(nothing, self.transitions_, sequence, False)
+        no_observations = np.zeros((len(table), len(self.classes_)))
+        return most_probable_tags(no_observations, self.transitions_, sequence, False)
 
     def tag_shares(self, table: Table, sequence: Codes) -> Array:
         """The probability of each symbol at each place of a sequence, before anything is seen."""
-        nothing = np.zeros((len(table), len(self.classes_)))
-        return tag_probabilities(nothing, self.transitions_, sequence, False)
+        no_observations = np.zeros((len(table), len(self.classes_)))
+        return tag_probabilities(no_observations, self.transitions_, sequence, False)
 
     def stationary(self) -> Array:
         """The distribution of symbols that a step of the chain does not change."""
         inner = (slice(0, len(self.classes_)),) * (self.order + 1)
         shares = np.exp(self.transitions_[inner])
         now = np.full(shares.shape[:-1], 1.0 / shares[..., 0].size)
-        for _ in range(STEPS):
+        for _ in range(20_000):
             after = (now[..., None] * shares).sum(axis=0)
-            after = (now + after / after.sum()) / 2  # half a step: the same limit, also of what would swing
-            if np.abs(after - now).max() < SETTLED:
+            after = (now + after / after.sum()) / 2  # half a step: the same limit, and it cannot oscillate
+            if np.abs(after - now).max() < 1e-13:
                 break
             now = after
         return np.asarray(now.reshape(-1, len(self.classes_)).sum(axis=0))
@@ -144,7 +135,7 @@ class MarkovChain(Tagger, CountsParameters, Generative):
         return float(free_transitions(len(self.classes_), self.order + 1, stop=False))
 
     def check_learned(self) -> None:
-        """A table that fits the symbols, without gaps."""
+        """Finite transitions of a shape that fits the symbols."""
         if self.transitions_.shape != (len(self.classes_) + 1,) * (self.order + 1):
             raise ValueError("a table that does not fit the symbols")
         if not np.isfinite(self.transitions_).all():
@@ -152,11 +143,8 @@ class MarkovChain(Tagger, CountsParameters, Generative):
 
     def explain(self) -> findings.Explanation:
         """What follows what, and what a long sequence consists of."""
+        smoothing = smoothing_note(self.alpha, self.smoothing)
+        transitions = transition_table(self.transitions_, self.classes_, False, smoothing)
         note = f"perplexity of the training rows: {self.perplexity_:.6g}, of {len(self.classes_)} symbols"
-        header = (self.target_, "share")
-        shares = tuple(self.stationary().tolist())
-        how = how_smoothed(self.alpha, smoothing=self.smoothing)
-        return (
-            transition_table(self.transitions_, self.classes_, False, how),
-            findings.Bars("Stationary distribution", header, tuple(self.classes_), shares, note=note),
-        )
+        header, shares = (self.target_, "share"), tuple(self.stationary().tolist())
+        return transitions, findings.Bars("Stationary distribution", header, self.classes_, shares, note=note)

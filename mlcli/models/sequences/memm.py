@@ -21,42 +21,38 @@ Choices:
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.engines.posteriors import log_sum
-from mlcli.models.sequences.crf import Expect, LogLinearTagger, over_steps
+from mlcli.models.sequences.crf import LogLinearTagger
 from mlcli.tasks.sequence_labelling import Tagger
-
-OF_TAGS = (
-    "The logarithm of p(tags | observed) of the best tags up to a row that end with each tag; "
-    "the tags taken are read back from the best of the last row."
-)
 
 
 @register("memm", reference="McCallum, Freitag & Pereira 2000")
 class MaximumEntropyMarkovModel(LogLinearTagger, Tagger):
     """A logistic regression of each tag on its row and the tag before."""
 
-    def normaliser(self) -> Expect:
-        """Row by row."""
-        return over_steps
+    by_row: ClassVar[bool] = True
 
     def chain(self, table: Table, sequence: Codes) -> tuple[Array, Array]:
-        """The normaliser of a row depends on the tag before it, so that it is taken off there."""
+        """Scores without normalisers: the one of a row depends on the tag before, so it is subtracted there."""
         scores, follows = super().chain(table, sequence)
         return scores - self._normalisers(scores, sequence), follows
 
     def best_paths(self, table: Table, sequence: Codes) -> tuple[Array, str]:
-        """The logarithms of probabilities that they are, with the normaliser of each row where it belongs."""
+        """Log-probabilities, with the normaliser of each row at the row itself."""
         scores, _ = super().chain(table, sequence)
         best, _ = super().best_paths(table, sequence)
-        return best + self._normalisers(scores, sequence) - log_sum(scores[0], axis=0), OF_TAGS
+        meaning = "The log-probability, given the observations, of the best tags up to a row, by last tag."
+        return best + self._normalisers(scores, sequence) - log_sum(scores[0], axis=0), meaning
 
     def _normalisers(self, scores: Array, sequence: Codes) -> Array:
-        """For each tag of a row the logarithm of the sum of the row behind it in its sequence; 0 at the end."""
-        found, inner = np.zeros_like(scores), np.flatnonzero(sequence[1:] == sequence[:-1])
+        """For each tag of a row the log-normaliser of the next row of its sequence; 0 at the end."""
+        result, inner = np.zeros_like(scores), np.flatnonzero(sequence[1:] == sequence[:-1])
         for before, weights in enumerate(self.follows_):
-            found[inner, before] = log_sum(scores[inner + 1] + weights, axis=1)
-        return found
+            result[inner, before] = log_sum(scores[inner + 1] + weights, axis=1)
+        return result

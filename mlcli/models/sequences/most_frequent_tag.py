@@ -24,7 +24,7 @@ from mlcli.core.accepts import Accepts
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Table
-from mlcli.models.sequences._markov import counted, observations, observed_column
+from mlcli.models.sequences._markov import counts_of_levels, observed_columns
 from mlcli.tasks.classification import first_of_the_largest
 from mlcli.tasks.sequence_labelling import TaggedRows, Tagger
 
@@ -38,18 +38,19 @@ class MostFrequentTag(Tagger, CountsParameters):
     observed_: str = learned()
     levels_: tuple[str, ...] = learned()
     tags_: Codes = learned("answers")
+    """The tag of each level, then the tag of anything else."""
     shares_: Array = learned("answers", "classes")
 
     accepts = Accepts(numbers=False, nominal=True, missing=True, weights=True)
 
     def fit(self, data: TaggedRows, rng: np.random.Generator) -> None:
-        """Count tags by level; the last row of the counts is that of all levels together."""
+        """Count tags by level; the last row of the counts is for all levels together."""
         self.observed_, self.levels_ = "", ()
         if self.column is not None or data.table.code_columns:
-            column = observed_column(data.table, self.column, self.name)
+            (column,) = observed_columns(data.table, self.column, self.name, numbers=False)
             self.observed_, self.levels_ = column.name, column.levels
-        codes = self._codes(data.table)
-        counts = counted(codes, data.y, data.weights, len(self.levels_), len(data.classes))
+        by_tag = data.outputs * data.weights[:, None]
+        counts = counts_of_levels(self._codes(data.table), by_tag, len(self.levels_))
         met = counts.sum(axis=1, keepdims=True) > 0
         counts = np.vstack([np.where(met, counts, data.class_totals), data.class_totals])
         order = np.argsort(-data.class_totals, kind="stable")
@@ -57,11 +58,13 @@ class MostFrequentTag(Tagger, CountsParameters):
         self.shares_ = counts / counts.sum(axis=1, keepdims=True)
 
     def _codes(self, table: Table) -> Codes:
-        """The level of each row, -1 where none is observed."""
-        return observations(table, self.observed_) if self.observed_ else np.full(len(table), -1, np.int32)
+        """The level of each row; -1, which looks up the last row of the counts, if it is empty or unknown."""
+        if not self.observed_:
+            return np.full(len(table), -1, np.int32)
+        return table.cells(self.observed_).astype(np.int32)
 
     def tag(self, table: Table, sequence: Codes) -> Codes:
-        """The tag of each row's level; -1 looks up the last row."""
+        """The tag of each row's level."""
         return np.asarray(self.tags_[self._codes(table)])
 
     def tag_shares(self, table: Table, sequence: Codes) -> Array:
@@ -79,13 +82,8 @@ class MostFrequentTag(Tagger, CountsParameters):
 
     def explain(self) -> findings.Explanation:
         """The tag of each level, with the share of its rows that have it."""
-        names = (*self.levels_, "(any other)")
-        rows = tuple(
-            (name, self.classes_[tag], float(share))
-            for name, tag, share in zip(names, self.tags_.tolist(), self.shares_.max(axis=1), strict=True)
-        )
-        return (
-            findings.Table(
-                "Most frequent tag of each level", (self.observed_ or "level", self.target_, "share"), rows
-            ),
-        )
+        levels = (*self.levels_, "(any other)")
+        tags, shares = (self.classes_[tag] for tag in self.tags_), self.shares_.max(axis=1).tolist()
+        header = (self.observed_ or "level", self.target_, "share")
+        rows = tuple(zip(levels, tags, shares, strict=True))
+        return (findings.Table("Most frequent tag of each level", header, rows),)
