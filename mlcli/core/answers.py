@@ -146,6 +146,15 @@ class Answers:
         return replace(parts[0], header=header, **_joined(parts))
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ClassAnswers(Answers):
+    """Answers about rows of known classes; a score may need rows of every class."""
+
+    truth: Codes
+    """The class of each row as a code into ``classes``, -1 if unknown."""
+    classes: tuple[str, ...]
+
+
 def _arrays_of(described: Any) -> Named:
     named = {field.name: getattr(described, field.name) for field in fields(described)}
     return {name: value for name, value in named.items() if isinstance(value, np.ndarray)}

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from mlcli.core.answers import Answers
+from mlcli.core.answers import Answers, ClassAnswers
 from mlcli.core.tables import Array, Codes, Flags, Rows
 from mlcli.metrics.base import Metric, Ranking, Score, defined
 from mlcli.metrics.confusion import Tallies, counts_of, tallies_of
@@ -32,7 +32,6 @@ from mlcli.metrics.pooling import (
     units_by_class,
     units_of,
 )
-from mlcli.tasks.anomaly import ScoreAnswers
 from mlcli.tasks.classification import LabelAnswers
 
 # Influence of rows on a score.
@@ -75,12 +74,11 @@ def variance_when_smoothed(metric: Metric, answers: LabelAnswers) -> tuple[float
 
 def freedom_of_classes(metric: Metric, answers: Any) -> float | None:
     """Welch & Satterthwaite's degrees of freedom where each class has an error of its own; None where none has."""
-    has_classes = isinstance(answers, LabelAnswers | ScoreAnswers)
-    if metric.pooling != "where classes are rare" or not has_classes:
+    if metric.pooling != "where classes are rare" or not isinstance(answers, ClassAnswers):
         return None
     classes, known = len(answers.classes), answers.truth >= 0
     rows = units_by_class(answers)
-    if metric.of_tallies is not None:
+    if metric.of_tallies is not None and isinstance(answers, LabelAnswers):
         rows = rows + PSEUDO_ROWS
         counts = smoothed_counts(counts_of(answers))
         influences = slopes(_of_classes(metric, answers), Tallies.of(counts)).of_cells()

@@ -13,10 +13,9 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from mlcli.core.answers import Answers, Coordinate
+from mlcli.core.answers import Answers, ClassAnswers, Coordinate
 from mlcli.core.tables import Array, Codes, Rows
 from mlcli.metrics.base import Metric, Score, Undefined
-from mlcli.tasks.anomaly import ScoreAnswers
 from mlcli.tasks.classification import LabelAnswers
 
 Rounds = Sequence[int]
@@ -66,7 +65,7 @@ def rows_or_groups(answers: Answers) -> Rows:
     return answers.rows if grouped is None else grouped
 
 
-def units_by_class(answers: LabelAnswers | ScoreAnswers) -> Array:
+def units_by_class(answers: ClassAnswers) -> Array:
     """How many rows that count each class has, or groups that hold such a row; unknown classes have none."""
     units = rows_or_groups(answers)
     counting, span = (answers.weights > 0) & (answers.truth >= 0), int(units.max(initial=0)) + 1

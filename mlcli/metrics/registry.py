@@ -14,7 +14,7 @@ from mlcli.metrics.base import Metric
 from mlcli.metrics.confusion import COST, costs_named
 from mlcli.metrics.declaring import AT_K, METRICS, OF_ONE_CLASS
 from mlcli.tasks.classification import LabelAnswers
-from mlcli.tasks.table import KINDS, Kind
+from mlcli.tasks.table import KINDS, Kind, location_of
 
 _LOADED: set[type[Answers]] = set()
 """The answers whose scores have been imported."""
@@ -36,7 +36,7 @@ def metric_named(name: str, answers: type[Answers], classes: Sequence[str] = ())
 
         return cost_metric(costs_named(label[:-1]), classes)
     # rates of a kind with a positive class are those of the last class, so that naming it changes nothing
-    rates_last_class = any(kind.has_positive_class for kind in KINDS if kind.answers is answers)
+    rates_last_class = any(kind.has_positive_class for kind in KINDS if kind.answers_at == location_of(answers))
     if rates_last_class and tuple(classes[-1:]) == (label.removesuffix("]"),):
         name = stem
     return _known(answers, name) or _at_k(answers, name) or _refused(name, answers)
@@ -105,8 +105,7 @@ def _load_scores(answers: type[Answers]) -> None:
     if answers in _LOADED:
         return
     _LOADED.add(answers)
-    location = f"{answers.__module__}:{answers.__qualname__}"
-    requested = [kind for kind in KINDS if kind.answers_at == location] or KINDS
+    requested = [kind for kind in KINDS if kind.answers_at == location_of(answers)] or KINDS
     for kind in requested:
         for stem in kind.scores:
             importlib.import_module(f"mlcli.metrics.scores.{stem}")

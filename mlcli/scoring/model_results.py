@@ -23,7 +23,6 @@ from mlcli.metrics.registry import metric_named
 from mlcli.metrics.scores.labels import ClassRates, one_against_rest
 from mlcli.metrics.summary import corrected_for_optimism, summarise
 from mlcli.protocols.training_size import SWEPT_OVER as TRAINING_ROWS
-from mlcli.tasks.anomaly import GOOD, ScoreAnswers
 from mlcli.tasks.classification import LabelAnswers
 from mlcli.tasks.table import kind_named
 
@@ -220,8 +219,10 @@ def metrics_for(result: CellResult, names: Sequence[str]) -> tuple[Metric, ...]:
 
 def _all_rows_are_good(result: CellResult) -> bool:
     """Whether anomalies were looked for among rows whose labels say that none is one."""
-    answers = judged_answers(result) if kind_named(result.cell.kind).answers is ScoreAnswers else []
-    return bool(answers) and all(bool((answer.truth == GOOD).all()) for answer in answers)
+    if not kind_named(result.cell.kind).has_positive_class:
+        return False
+    answers = judged_answers(result)
+    return bool(answers) and all(bool((answer.truth == 0).all()) for answer in answers)  # class 1: anomalies
 
 
 def _fitting_metric(name: str, answers: type[Answers], classes: Sequence[str]) -> Metric | None:

@@ -11,7 +11,7 @@ from typing import ClassVar, TypeVar
 import numpy as np
 
 from mlcli.core.abilities import DecidesByRule, ExplainsTask
-from mlcli.core.answers import Answers
+from mlcli.core.answers import ClassAnswers
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.findings import Explanation, Lines
 from mlcli.core.model import Model
@@ -55,14 +55,13 @@ WORTH_NAMING = 0.05
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class ScoreAnswers(Answers):
-    """Anomaly scores, higher for odder rows, the threshold from which rows are flagged, and reasons."""
+class ScoreAnswers(ClassAnswers):
+    """Anomaly scores, higher for odder rows, the threshold from which rows are flagged, and reasons.
+
+    The class of an anomaly is 1, that of a good row 0; without labels there are no classes.
+    """
 
     score: Array
-    truth: Codes
-    """1 an anomaly, 0 a good row, -1 not known."""
-    classes: tuple[str, ...]
-    """The names of label 0 and label 1, where there are labels."""
     columns: tuple[str, ...]
     """The columns that the method saw."""
     reasons: Codes

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from mlcli.core.answers import Answers
+from mlcli.core.answers import ClassAnswers
 from mlcli.core.information import entropy
 from mlcli.core.model import Model
 from mlcli.core.params import learned
@@ -23,12 +23,10 @@ from mlcli.tasks.supervised import AnySupervisedTask, SupervisedRows, Supervised
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class LabelAnswers(Answers):
+class LabelAnswers(ClassAnswers):
     """True and predicted class codes, and class probabilities if the model gives them."""
 
-    truth: Codes
     predicted: Codes
-    classes: tuple[str, ...]
     probabilities: Array | None = None
 
 

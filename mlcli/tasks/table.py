@@ -33,6 +33,11 @@ def named(location: str) -> Any:
     return getattr(importlib.import_module(module), name)
 
 
+def location_of(cls: type) -> str:
+    """Where a class is, as "module:name"."""
+    return f"{cls.__module__}:{cls.__qualname__}"
+
+
 def never(schema: Schema) -> bool:
     """For kinds that no schema looks like."""
     return False
@@ -412,8 +417,8 @@ def marked_by(roles: Iterable[str]) -> Kind | None:
 
 def kinds_of(model: type) -> tuple[Kind, ...]:
     """The kinds of task that a model class can do; the bases of the others are not imported."""
-    places = {f"{base.__module__}:{base.__qualname__}" for base in model.__mro__}
-    return tuple(kind for kind in KINDS if kind.base_at in places)
+    locations = {location_of(base) for base in model.__mro__}
+    return tuple(kind for kind in KINDS if kind.base_at in locations)
 
 
 def kinds_from_bases(bases: tuple[str, ...]) -> tuple[Kind, ...]:
