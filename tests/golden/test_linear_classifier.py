@@ -7,7 +7,7 @@ import pytest
 import sklearn.linear_model
 
 from mlcli.engines.calibration import softmax
-from mlcli.models.linear._classes import sharpness
+from mlcli.models.linear._classification import sharpness
 from mlcli.models.linear.linear_classifier import LinearClassifier
 from tests.golden.asking import answered, fitted
 from tests.golden.shipped import standardised, weighted

@@ -20,7 +20,7 @@ from mlcli.core.params import build
 from mlcli.core.tables import Array
 from mlcli.engines.calibration import softmax
 from mlcli.engines.losses import CrossEntropy
-from mlcli.models.linear._classes import contrasts
+from mlcli.models.linear._classification import contrasts
 from mlcli.models.linear.logistic_regression import LogisticRegression
 from tests.golden.asking import answered, fitted
 from tests.golden.shipped import in_numbers, numeric, standardised, weighted, with_numbers

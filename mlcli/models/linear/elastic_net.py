@@ -21,7 +21,7 @@ Choices:
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -36,22 +36,11 @@ from mlcli.core.tables import Array
 from mlcli.core.tolerances import ROUNDING
 from mlcli.engines.linear_objective import Penalty
 from mlcli.engines.solvers.coordinate_descent import TINY, Squares
-from mlcli.models.linear._design import Design, LinearValues, root_weighted
+from mlcli.models.linear._regression import Design, LinearValues, root_weighted
 from mlcli.tasks.regression import Regressor, ValuedRows
 
-POINTS, LEAST = 100, 1e-3
-"""How many strengths the path has at least, and the last of these as a share of the first."""
-FARTHEST = 4
-"""The path may go on to LEAST to this power, with as many points again."""
-FALL = 1e-3
-"""It goes on while each further point lowers the criterion by more than this."""
-ROUGH = 1e-9
-"""How precisely the path is solved; where it ends, to rounding."""
-ADVICE = "a larger penalty, or columns of one scale, would help"
-NO_PENALTY = "hardly any penalty is best, as in linear-regression"
-NO_COLUMN = "no column improves Akaike's criterion"
 DRAWN = 12
-"""So many columns of the path are drawn, those that enter first."""
+"""So many columns of the path are drawn or named, those that enter first."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,37 +52,62 @@ class SolvedPath:
     level: float
     share: float
     strengths: Array
-    found: Array
+    coefficients: Array
+    """Strengths × columns of the design, in units of their scale."""
     criterion: Array
 
-    @staticmethod
-    def of(data: ValuedRows, share: float, intercept: bool) -> SolvedPath:
-        """Each strength begins where the one before has ended."""
-        design = Design.by_column(data, intercept)
-        level = design.mean(data.y) if intercept else 0.0
-        squares = Squares(design.rooted / design.scale, root_weighted(data.y - level, design.weight))
-        highest = float((np.abs(squares.toward) * design.scale).max(initial=0.0)) / share
-        path = SolvedPath(design, squares, level, share, *(np.empty(0) for _ in range(3)))
-        exponents = np.append(np.linspace(0, 1, POINTS), np.linspace(1, FARTHEST, POINTS)[1:])
-        results, criterion = [np.zeros(len(design.scale))], [np.inf]
-        for strength in highest * LEAST**exponents:
-            penalty = path.penalty(strength)
-            results.append(squares.minimum(penalty, results[-1], ROUGH)[0])
-            criterion.append(_criterion(squares, results[-1], penalty, design.total))
-            if len(criterion) > POINTS and not criterion[-1] < min(criterion[:-1]) - FALL:
-                break
-        strengths = (highest * LEAST**exponents)[: len(results) - 1]
-        return replace(path, strengths=strengths, found=np.array(results[1:]), criterion=np.array(criterion[1:]))
-
     def penalty(self, strength: float) -> Penalty:
-        """What the scaled columns pay."""
-        of, scale = strength, self.design.scale
-        return Penalty(of * (1 - self.share) / scale**2, of * self.share / scale)
+        """What the scaled columns cost."""
+        return _scaled_penalty(strength, self.share, self.design.scale)
+
+
+def solve_path(data: ValuedRows, share: float, intercept: bool) -> SolvedPath:
+    """Solve for falling strengths; each starts from the solution of the one before.
+
+    The path has 100 strengths, down to a thousandth of the first. It goes on to 1e-12 of it, for as long as each
+    further strength lowers the criterion by more than 0.001.
+    """
+    design = Design.of(data, intercept, in_row_space=False)
+    level = design.mean(data.y) if intercept else 0.0
+    squares = Squares(design.weighted / design.scale, root_weighted(data.y - level, design.weight))
+    highest = float((np.abs(squares.toward) * design.scale).max(initial=0.0)) / share
+    points = 100
+    strengths = highest * 1e-3 ** np.append(np.linspace(0, 1, points), np.linspace(1, 4, points)[1:])
+    path, criterion, w = list[Array](), [np.inf], np.zeros(len(design.scale))
+    for strength in strengths:
+        penalty = _scaled_penalty(strength, share, design.scale)
+        w, _ = squares.minimum(penalty, w, enough=1e-9)
+        path.append(w)
+        criterion.append(_criterion(squares, w, penalty, design.total))
+        if len(path) >= points and not criterion[-1] < min(criterion[:-1]) - 1e-3:
+            break
+    return SolvedPath(
+        design, squares, level, share, strengths[: len(path)], np.array(path), np.array(criterion[1:])
+    )
+
+
+def _scaled_penalty(strength: float, share: float, scale: Array) -> Penalty:
+    return Penalty(strength * (1 - share) / scale**2, strength * share / scale)
+
+
+def _criterion(squares: Squares, w: Array, penalty: Penalty, total: float) -> float:
+    """Akaike's criterion for normal noise, corrected for few rows; infinite if too few are left for it."""
+    inside = w != 0
+    if np.count_nonzero(inside) + 3 >= max(total, len(squares.y)):
+        return np.inf
+    free = float(np.count_nonzero(inside)) + 2
+    if penalty.l2.any():
+        own = penalty.l2[inside]
+        free -= float(np.trace(np.linalg.solve(squares.products(inside) + np.diag(own), np.diag(own))))
+    residual = max(squares.left(w), ROUNDING * float(squares.y @ squares.y), TINY)
+    if total - free - 1 <= 0:
+        return np.inf
+    return float(total * np.log(residual / total) + 2 * free * total / (total - free - 1))
 
 
 @dataclass(kw_only=True, eq=False)
 class PenaltyPath(LinearValues, SearchRanges, SharesWork):
-    """A linear function whose coefficients are paid for, and what they are at other prices."""
+    """A linear function whose coefficients are penalised, and what they are at other strengths."""
 
     strength_: float = learned()
     chosen_: bool = learned()
@@ -108,57 +122,60 @@ class PenaltyPath(LinearValues, SearchRanges, SharesWork):
 
         A unit of |coefficient| costs strength × share, half a unit of its square strength × (1 − share).
         """
-        key = (self.id, share, self.intercept)
-        path = self.shared(key, lambda: SolvedPath.of(data.counted(), share, self.intercept))
-        design, level, found = path.design, path.level, path.found
+        path = self.shared(
+            (self.id, share, self.intercept), lambda: solve_path(data.counted(), share, self.intercept)
+        )
         self.strengths_, self.criterion_ = path.strengths, path.criterion
-        best = int(np.argmin(self.criterion_))
         self.chosen_ = strength is None
-        self.strength_ = float(self.strengths_[best]) if strength is None else strength
+        self.strength_ = float(self.strengths_[np.argmin(self.criterion_)]) if strength is None else strength
         if self.chosen_ and len(self.columns_):
             warn_at_edge(
-                f"the penalty that {self.id} chose", self.strength_, self.strengths_, NO_PENALTY, NO_COLUMN
+                f"the penalty that {self.id} chose",
+                self.strength_,
+                self.strengths_,
+                "hardly any penalty is best, as in linear-regression",
+                "no column improves Akaike's criterion",
             )
+        # The path is solved to nine digits, and its end to rounding.
         nearest = int(np.argmin(np.abs(self.strengths_ - self.strength_)))
-        w, settled = path.squares.minimum(path.penalty(self.strength_), found[nearest])
+        w, settled = path.squares.minimum(path.penalty(self.strength_), path.coefficients[nearest])
         if not settled:
-            warnings.warn(f"{self.id} has not converged; {ADVICE}", MlcliWarning, stacklevel=2)
-        self.path_ = design.coefficients(found / design.scale)
-        self.learn_slopes(design, w / design.scale, level)
+            text = f"{self.id} has not converged; a larger penalty, or columns of one scale, would help"
+            warnings.warn(text, MlcliWarning, stacklevel=2)
+        self.path_ = path.design.coefficients(path.coefficients / path.design.scale)
+        self.learn_slopes(path.design, w / path.design.scale, path.level)
 
     def search_range(self, parameter: str, data: ValuedRows) -> Range | None:
         """From the least strength that leaves no column down to the end of the path."""
         if parameter not in ("l1", "strength"):
             return None
-        data, share = data.counted(), float(getattr(self, "share", 1.0))
-        design = Design.by_column(data, self.intercept)
-        level = design.mean(data.y) if self.intercept else 0.0
-        toward = design.rooted.T @ root_weighted(data.y - level, design.weight)
-        highest = float(np.abs(toward).max(initial=0.0)) / share
-        if highest == 0:
-            return None
-        strengths = SolvedPath.of(data, share, self.intercept).strengths
-        return log_range(highest * float(strengths[-1] / strengths[0]), highest)
+        share = float(getattr(self, "share", 1.0))
+        strengths = solve_path(data.counted(), share, self.intercept).strengths.tolist()
+        return log_range(strengths[-1], strengths[0]) if strengths[0] > 0 else None
 
     def path_curve(self, over: str) -> findings.Curve:
         """The coefficients over the strength, of the columns that enter first."""
         entered = np.where((self.path_ != 0).any(axis=0), (self.path_ != 0).argmax(axis=0), len(self.path_))
         first = np.argsort(entered, kind="stable")[:DRAWN]
-        series = tuple((self.columns_[j].name, tuple(map(float, self.path_[:, j]))) for j in first.tolist())
+        series = tuple((self.columns_[j].name, tuple(self.path_[:, j].tolist())) for j in first.tolist())
         more = f" {len(first)} of {len(entered)} columns, those that enter first." if len(entered) > DRAWN else ""
         return findings.Curve(
             "Regularisation path: coefficients by strength of the penalty",
-            over, tuple(map(float, self.strengths_)), series,
+            over,
+            tuple(self.strengths_.tolist()),
+            series,
             note=f"Fitted with {self.strength_:.6g}.{more}",
-        )  # fmt: skip
+        )
 
     def left_out(self) -> str:
         """How the strength came about, and which columns it left out."""
-        gone = [column.name for column, w in zip(self.columns_, self.coefficients_, strict=True) if w == 0]
+        columns = [column.name for column, w in zip(self.columns_, self.coefficients_, strict=True) if w == 0]
         how = "chosen on the path by Akaike's criterion" if self.chosen_ else "as given"
-        names = f": {', '.join(gone[:DRAWN])}{' ...' if len(gone) > DRAWN else ''}" if gone else ""
+        more = " ..." if len(columns) > DRAWN else ""
+        names = f": {', '.join(columns[:DRAWN])}{more}" if columns else ""
         return (
-            f"Strength {self.strength_:.6g}, {how}; {len(gone)} of {len(self.columns_)} columns left out{names}."
+            f"Strength {self.strength_:.6g}, {how}; "
+            f"{len(columns)} of {len(self.columns_)} columns left out{names}."
         )
 
 
@@ -189,18 +206,3 @@ class ElasticNet(PenaltyPath, Regressor):
     def explain(self) -> findings.Explanation:
         """The coefficients, and what they are at other strengths."""
         return self.coefficient_table(self.left_out()), self.path_curve("strength")
-
-
-def _criterion(squares: Squares, w: Array, penalty: Penalty, total: float) -> float:
-    """Akaike's criterion for normal noise, corrected for few rows; infinite where too few are left for it."""
-    inside = w != 0
-    if np.count_nonzero(inside) + 3 >= max(total, len(squares.y)):
-        return np.inf
-    free = float(np.count_nonzero(inside)) + 2
-    if penalty.l2.any():
-        own = penalty.l2[inside]
-        free -= float(np.trace(np.linalg.solve(squares.products(inside) + np.diag(own), np.diag(own))))
-    left = max(squares.left(w), ROUNDING * float(squares.y @ squares.y), TINY)
-    if total - free - 1 <= 0:
-        return np.inf
-    return float(total * np.log(left / total) + 2 * free * total / (total - free - 1))

@@ -40,8 +40,8 @@ from mlcli.core.tables import Array, Flags
 from mlcli.engines.linear_objective import Iterate, LinearObjective, Penalty, complaint
 from mlcli.engines.losses import CrossEntropy
 from mlcli.engines.solvers.newton import newton
-from mlcli.models.linear._classes import LinearLikelihood, Scheme, scheme_of
-from mlcli.models.linear._design import Design
+from mlcli.models.linear._classification import LinearLikelihood
+from mlcli.models.linear._regression import Design
 from mlcli.tasks.classification import Classifier, LabelledRows
 
 ALL_ROWS, LAST_CLASS, EACH_CLASS = "demographic-parity", "equal-opportunity", "equalised-odds"
@@ -69,47 +69,37 @@ class FairLogisticRegression(LinearLikelihood, Classifier):
 
     accepts = Accepts(weights=True, prefers_scaled=True)
 
-    @property
-    def scheme(self) -> Scheme:
-        """That of so many classes."""
-        return scheme_of("softmax", len(self.present_))
-
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Minimise the objective from the class shares."""
         data = data.counted()
         groups = sensitive_groups((data.context,), self.by, len(data))
         (problem,) = self.subproblems(data)
         design = Design.of(data, True)
-        loss = CrossEntropy(problem.outcomes, data.weights / design.total)
-        penalty = Penalty.of(self.l2, 0.0, design.scale, design.total)
         objective = WithParity(
-            design.standard, loss, penalty, problem.mixing,
-            shifts=self._shifts(design, groups, data), strength=self.strength,
-        )  # fmt: skip
-        found = newton(objective, objective.start, self.tolerance, self.max_iterations)
-        if unfinished := complaint([found], self.tolerance):
+            design.standard,
+            CrossEntropy(problem.outcomes, data.weights / design.total),
+            Penalty.of(self.l2, 0.0, design.scale, design.total),
+            problem.mixing,
+            shifts=self._shifts(design, groups, data),
+            strength=self.strength,
+        )
+        minimum = newton(objective, objective.start, self.tolerance, self.max_iterations)
+        if unfinished := complaint([minimum], self.tolerance):
             text = f"{self.id} {unfinished}; a larger max_iterations or l2 would help"
             warnings.warn(text, MlcliWarning, stacklevel=2)
-        self.learn_coefficients(design, problem.spread @ found.at.w)
-        self._note(groups, data)
+        self.learn_coefficients(design, problem.spread @ minimum.at.w)
+        members = groups.members * data.weights[:, None]
+        self.labels_ = groups.labels
+        self.means_ = (members.T @ self.scores(data.table)) / members.sum(axis=0)[:, None]
 
     def _shifts(self, design: Design, groups: Groups, data: LabelledRows) -> Array:
         """The shifts of groups among the rows of the criterion."""
-        every = np.ones(len(data), bool)
-        last = len(data.classes) - 1
-        among: dict[str, list[Flags]] = {
-            ALL_ROWS: [every],
-            LAST_CLASS: [data.y == last],
-            EACH_CLASS: [data.y == code for code in range(len(data.classes))],
-        }
-        chosen = among[self.criterion]
-        return np.vstack([mean_shifts(design.standard, groups, data.weights, one) for one in chosen])
-
-    def _note(self, groups: Groups, data: LabelledRows) -> None:
-        """The mean scores of the groups."""
-        scores, member = self.scores(data.table), groups.members * data.weights[:, None]
-        self.labels_ = groups.labels
-        self.means_ = (member.T @ scores) / member.sum(axis=0)[:, None]
+        if self.criterion == ALL_ROWS:
+            subsets = [np.ones(len(data), bool)]
+        else:
+            last = len(data.classes) - 1
+            subsets = [data.y == k for k in ([last] if self.criterion == LAST_CLASS else range(last + 1))]
+        return np.vstack([mean_shifts(design.standard, groups, data.weights, subset) for subset in subsets])
 
     def explain(self) -> findings.Explanation:
         """Coefficients of each output, and the mean score that they give each group."""
@@ -122,14 +112,14 @@ class FairLogisticRegression(LinearLikelihood, Classifier):
         )
 
 
-def mean_shifts(columns: Array, groups: Groups, weights: Array, among: Flags) -> Array:
+def mean_shifts(columns: Array, groups: Groups, weights: Array, subset: Flags) -> Array:
     """How far the mean of each group is from that of all, among some rows, times the root of its share."""
-    counted = np.where(among, weights, 0.0)
+    counted = np.where(subset, weights, 0.0)
     totals = np.bincount(groups.codes, counted, len(groups.labels))
-    there = totals > 0
+    present = totals > 0
     sums = (groups.members * counted[:, None]).T @ columns
-    means = sums[there] / totals[there, None]
-    shares = totals[there] / totals.sum() if there.any() else totals[there]
+    means = sums[present] / totals[present, None]
+    shares = totals[present] / totals.sum() if present.any() else totals[present]
     return np.asarray(np.sqrt(shares)[:, None] * (means - shares @ means))
 
 
@@ -138,7 +128,7 @@ class WithParity(LinearObjective):
     """A linear objective with the cost of mean scores that differ."""
 
     shifts: Array
-    """What ``mean_shifts`` says of standard columns (lines × columns)."""
+    """The ``mean_shifts`` of standard columns."""
     strength: float
 
     def at(self, w: Array) -> Iterate:
@@ -153,6 +143,6 @@ class WithParity(LinearObjective):
     def curvature(self, here: Iterate) -> Array:
         """Its second derivative."""
         width = self.X.shape[1] + 1
-        one = np.zeros((width, width))
-        one[:-1, :-1] = self.strength * (self.shifts.T @ self.shifts)
-        return np.asarray(super().curvature(here) + np.kron(np.eye(len(here.w)), one))
+        block = np.zeros((width, width))
+        block[:-1, :-1] = self.strength * (self.shifts.T @ self.shifts)
+        return np.asarray(super().curvature(here) + np.kron(np.eye(len(here.w)), block))

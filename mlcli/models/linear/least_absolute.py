@@ -29,12 +29,8 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array
 from mlcli.engines.solvers.interior_point import Matrix, PiecewiseLinear, interior_point
-from mlcli.models.linear._design import EPSILON, Design, LinearValues
+from mlcli.models.linear._regression import EPSILON, Design, LinearValues
 from mlcli.tasks.regression import Regressor, ValuedRows
-
-TOLERANCE, ENOUGH = 1e-11, 1e-7
-"""The duality gap, as a share of the objective, that is aimed at, and the one that is not spoken of."""
-MOST_STEPS = 200
 
 
 @register("least-absolute", reference="Koenker & Bassett 1978; Mehrotra 1992", revision=2)
@@ -61,13 +57,15 @@ class LeastAbsolute(LinearValues, Regressor):
         below = 1 - self.quantile
         slope, offset = below * weights @ X, -below * float(weights @ y)
         free = np.append(np.zeros(turned.shape[1]), 0.0 if self.intercept else 1.0)
-        found = interior_point(PiecewiseLinear(Matrix(X), weights, y, free, slope, offset), TOLERANCE, MOST_STEPS)
-        if found.gap > ENOUGH * max(found.value, TOLERANCE):
-            text = f"{self.id} stopped {found.gap / found.value:.1e} above the least error, as a share of it"
+        problem = PiecewiseLinear(Matrix(X), weights, y, free, slope, offset)
+        aim, enough = 1e-11, 1e-7  # duality gaps, as shares of the objective; up to the second there is no warning
+        minimum = interior_point(problem, aim, 200)
+        if minimum.gap > enough * max(minimum.value, aim):
+            text = f"{self.id} stopped {minimum.gap / minimum.value:.1e} above the least error, as a share of it"
             warnings.warn(f"{text}; columns that are less alike would help", MlcliWarning, stacklevel=2)
-        level = middle + unit * float(found.w[-1])
-        self.learn_slopes(design, unit * (turned @ found.w[:-1]) / design.scale, level)
-        self.steps_ = found.iterations
+        level = middle + unit * float(minimum.w[-1])
+        self.learn_slopes(design, unit * (turned @ minimum.w[:-1]) / design.scale, level)
+        self.steps_ = minimum.iterations
         self.deviation_ = design.mean(np.abs(data.y - self.predict_values(data.table)))
 
     def explain(self) -> findings.Explanation:
@@ -80,7 +78,7 @@ class LeastAbsolute(LinearValues, Regressor):
 def _orthogonal(design: Design) -> Array:
     """What turns standard columns into orthogonal ones of the same size, without directions that are rounding.
 
-    Of columns that are nearly alike the method's equations would tell no minimum.
+    Otherwise columns that are nearly alike would make the method's equations singular.
     """
     X = design.standard
     _, singular, right = np.linalg.svd(np.linalg.qr(X, mode="r"), full_matrices=False)

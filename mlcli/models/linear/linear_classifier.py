@@ -27,8 +27,8 @@ from mlcli.core.findings import Explanation
 from mlcli.core.params import param
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
-from mlcli.models.linear._classes import LinearMargins
-from mlcli.models.linear._least_squares import least_squares_to_side
+from mlcli.models.linear._classification import LinearMargins
+from mlcli.models.linear._regression import least_squares_to_side
 from mlcli.tasks.classification import Classifier, LabelledRows
 
 
@@ -51,14 +51,14 @@ class LinearClassifier(LinearMargins, Classifier):
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """A plane for each side."""
         data = data.counted()
-        coefficients, level = np.zeros((0, len(data.table.columns))), np.zeros(0)
-        centre = np.zeros(coefficients.shape[1])
-        for side in self.sides(data):
-            fit = least_squares_to_side(data, side, self.l2)
-            centre = fit.centre
-            coefficients = np.vstack([coefficients, fit.coefficients])
-            level = np.append(level, fit.level)
-        self.learn_scores(data, coefficients, level, centre)
+        columns = len(data.table.columns)
+        fits = [least_squares_to_side(data, side, self.l2) for side in self.sides(data)]
+        self.learn_scores(
+            data,
+            coefficients=np.array([fit.coefficients for fit in fits]).reshape(len(fits), columns),
+            level=np.array([fit.level for fit in fits]),
+            centre=fits[0].centre if fits else np.zeros(columns),
+        )
 
     def explain(self) -> Explanation:
         """The coefficients."""

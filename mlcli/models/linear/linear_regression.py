@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -40,24 +40,20 @@ from mlcli.core.accepts import Accepts
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
-from mlcli.core.schema import Column
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Flags
+from mlcli.core.tolerances import ROUNDING
 from mlcli.engines.leave_one_out.least_squares import least_squares_without_each_row
 from mlcli.engines.linear_objective import LinearObjective, Penalty, complaint
 from mlcli.engines.linear_scores import terms
 from mlcli.engines.losses import Squared
 from mlcli.engines.solvers.gradient_descent import DESCENTS
 from mlcli.metrics.distributions import f_tail
-from mlcli.models.linear._design import Design, LinearValues, wald_test
-from mlcli.models.linear._least_squares import LeastSquares, least_squares
+from mlcli.models.linear._regression import Design, LeastSquares, LinearValues, least_squares, wald_test
 from mlcli.tasks.regression import Regressor, ValuedRows
 
-OF_INFLATION = (
-    "How many times collinearity makes the variance of the coefficient larger; above 10: nearly collinear."
-)
 NAMED = 12
-"""Of more columns than this, a note names the first ones only."""
+"""If a note or picture would name more columns than this, it names the first ones only."""
 
 
 @register("linear-regression", reference="Hastie, Tibshirani & Friedman 2009, section 3.2", revision=3)
@@ -104,61 +100,59 @@ class LinearRegression(LinearValues, Regressor, LeaveOneOut):
         """Find the nearest plane, and how precisely the rows determine it."""
         data = data.counted()
         self.total_ = float(data.weights.sum())
-        by_descent = self.solver != "closed-form"
-        fit = self._by_descent(data) if by_descent else least_squares(data, 0.0, self.intercept)
+        fit = least_squares(data, 0.0, self.intercept)
+        if self.solver != "closed-form":
+            # What the rows determine, and how precisely, does not depend on the solver.
+            fit = self._descend(data, fit)
         self.coefficients_, self.centre_, self.level_ = fit.coefficients, fit.centre, fit.level
         self.constant_, self.collinear_, self.rank_ = fit.constant, fit.collinear, fit.rank
         self._learn_precision(data, fit)
 
-    def _by_descent(self, data: ValuedRows) -> LeastSquares:
-        """The same by gradient descent on half the mean squared error, in standard columns and deviations.
-
-        What the rows determine, and how precisely, does not depend on the solver.
-        """
+    def _descend(self, data: ValuedRows, fit: LeastSquares) -> LeastSquares:
+        """The coefficients by gradient descent on half the mean squared error, in standard columns and target."""
         design = Design.of(data, self.intercept)
-        middle = design.mean(data.y) if self.intercept else 0.0
-        unit = np.sqrt(design.mean((data.y - middle) ** 2)) or 1.0
-        loss = Squared((data.y - middle)[None] / unit, data.weights / design.total)
+        mean = design.mean(data.y) if self.intercept else 0.0
+        deviation = np.sqrt(design.mean((data.y - mean) ** 2)) or 1.0
+        loss = Squared((data.y - mean)[None] / deviation, data.weights / design.total)
         penalty = Penalty.of(0.0, 0.0, design.scale, design.total)
         objective = LinearObjective(design.standard, loss, penalty, np.eye(1), self.intercept)
-        limits = self.tolerance, self.max_iterations, self.learning_rate
-        found = DESCENTS[self.solver](objective, objective.start, *limits)
-        if unfinished := complaint([found], self.tolerance):
-            others = "the solver closed-form, a larger max_iterations, or another learning_rate if you gave one"
-            text = f"{self.id} {unfinished}; {others}, would help"
-            warnings.warn(text, MlcliWarning, stacklevel=2)
-        w = unit * found.at.w[0]
-        fit = least_squares(data, 0.0, self.intercept)
+        minimum = DESCENTS[self.solver](
+            objective, objective.start, self.tolerance, self.max_iterations, self.learning_rate
+        )
+        if unfinished := complaint([minimum], self.tolerance):
+            advice = "the solver closed-form, a larger max_iterations, or another learning_rate if you gave one"
+            warnings.warn(f"{self.id} {unfinished}; {advice}, would help", MlcliWarning, stacklevel=2)
+        w = deviation * minimum.at.w[0]
         return replace(
             fit,
             coefficients=design.coefficients(w[:-1] / design.scale),
             centre=design.centre,
-            level=middle + float(w[-1]),
-            inverse=fit.inverse if found.converged else None,
+            level=mean + float(w[-1]),
+            inverse=fit.inverse if minimum.converged else None,
         )
 
     def _learn_precision(self, data: ValuedRows, fit: LeastSquares) -> None:
-        """Standard errors of what the rows determine, by the inverse for columns that vary; NaN elsewhere."""
-        inverse = fit.inverse
-        answers = self.predict_values(data.table)
-        residual = data.y - answers
-        self.residual_sum_ = float(data.weights @ residual**2)
+        """Standard errors, inflation and checks; NaN for what the rows do not determine."""
+        predictions = self.predict_values(data.table)
+        residuals = data.y - predictions
+        self.residual_sum_ = float(data.weights @ residuals**2)
         varying, freedom = ~self.constant_, self.total_ - self.rank_
         variance = self.residual_sum_ / freedom if freedom > 0 else np.nan
         errors = np.full(len(varying) + 1, np.nan)
         self.checks_, self.inflation_ = np.full((len(CHECKS), 2), np.nan), np.full(len(varying), np.nan)
-        if inverse is not None:
-            centre = self.centre_[varying]
-            errors[1:][varying] = np.sqrt(variance * inverse.diagonal())
-            errors[0] = np.sqrt(variance * (1 / self.total_ + centre @ inverse @ centre))
-        if inverse is not None and self.intercept:
-            columns = data.table.numbers if varying.all() else data.table.numbers[:, varying]
-            if self.checks:
-                known = Residuals(columns, centre, inverse, data.weights, residual, answers, self.rank_)
-                self.checks_ = known.checks()
-            self.inflation_[varying] = inverse.diagonal() * fit.squares
+        if fit.inverse is not None:
+            centre, diagonal = self.centre_[varying], fit.inverse.diagonal()
+            errors[1:][varying] = np.sqrt(variance * diagonal)
+            errors[0] = np.sqrt(variance * (1 / self.total_ + centre @ fit.inverse @ centre))
+            if self.intercept:
+                self.inflation_[varying] = diagonal * fit.squares
+            if self.intercept and self.checks:
+                columns = data.table.numbers if varying.all() else data.table.numbers[:, varying]
+                remains = Residuals(columns, centre, fit.inverse, data.weights, residuals, predictions, self.rank_)
+                self.checks_ = remains.checks()
         errors[1:][self.collinear_] = self.inflation_[self.collinear_] = np.nan
-        errors[0] = np.nan if self.collinear_.any() or not self.intercept else errors[0]
+        if self.collinear_.any() or not self.intercept:
+            errors[0] = np.nan
         self.standard_errors_ = errors
 
     def leave_one_out(self, rows: ValuedRows, steps: Sequence[Step]) -> Array | None:
@@ -174,76 +168,68 @@ class LinearRegression(LinearValues, Regressor, LeaveOneOut):
 
     def explain(self) -> findings.Explanation:
         """Coefficients with their precision, the noise, and the checks of what is assumed."""
-        coefficients = findings.Table(
-            "Coefficients",
-            header=("column", "coefficient", "standard error", "t", "p", "2.5 %", "97.5 %"),
-            rows=tuple(self._coefficient_rows()),
-            note=" ".join(self._notes()),
-            code="coefficients",
-        )
-        noise = findings.Table("Residual variance", ("what", "value"), self._noise_rows())
+        explanation = self._coefficients_with_errors(), self._residual_variance()
         if np.isnan(self.checks_).all():
-            return coefficients, noise
-        checks = table_of_checks(self.checks_)
-        return coefficients, noise, checks, self._inflation()
-
-    def _inflation(self) -> findings.Bars:
-        """The columns whose coefficients others make uncertain, the worst first."""
-        known = [
-            j for j in np.argsort(-self.inflation_, kind="stable").tolist() if not np.isnan(self.inflation_[j])
+            return explanation
+        worst = [j for j in np.argsort(-self.inflation_, kind="stable") if not np.isnan(self.inflation_[j])][
+            :NAMED
         ]
-        labels = tuple(self.columns_[j].name for j in known[:NAMED])
-        values = tuple(float(self.inflation_[j]) for j in known[:NAMED])
-        return findings.Bars("Variance inflation factors", ("column", "VIF"), labels, values, note=OF_INFLATION)
+        inflation = findings.Bars(
+            "Variance inflation factors",
+            ("column", "VIF"),
+            labels=tuple(self.columns_[j].name for j in worst),
+            values=tuple(float(self.inflation_[j]) for j in worst),
+            note="How many times collinearity makes the variance of the coefficient larger; "
+            "above 10: nearly collinear.",
+        )
+        return *explanation, table_of_checks(self.checks_), inflation
 
-    def _coefficient_rows(self) -> Iterator[tuple[findings.Entry, ...]]:
+    def _coefficients_with_errors(self) -> findings.Table:
         named = terms(self.columns_, self.coefficients_, self.centre_, self.level_, self.intercept)
         errors = self.standard_errors_[0 if self.intercept else 1 :]
-        for (name, value), error in zip(named, errors, strict=True):
+        rows = list[tuple[findings.Entry, ...]]()
+        for (name, value), error in zip(named, errors.tolist(), strict=True):
             precision: tuple[findings.Entry, ...] = (None,) * 5
             if error > 0:
-                precision = float(error), *wald_test(float(value), float(error), self.total_ - self.rank_)
-            yield (name, float(value), *precision)
-
-    def _noise_rows(self) -> tuple[tuple[findings.Entry, ...], ...]:
-        freedom = self.total_ - self.rank_
-        return (
-            ("variance, maximum likelihood RSS / N", self.residual_sum_ / self.total_),
-            ("variance, unbiased RSS / (N − p)", self.residual_sum_ / freedom if freedom > 0 else None),
-            ("log-likelihood −N/2 · (ln 2πσ² + 1)", self._log_likelihood()),
-            ("rows (sum of weights) N", self.total_),
-            ("parameters determined by the rows p", self.rank_),
-        )
-
-    def _log_likelihood(self) -> float | None:
-        """That of the training rows under the likeliest coefficients and noise; none where nothing is left."""
-        variance = self.residual_sum_ / self.total_
-        return -self.total_ / 2 * (math.log(2 * math.pi * variance) + 1) if variance > 0 else None
-
-    def _notes(self) -> Iterator[str]:
-        collinear, constant = _names(self.columns_, self.collinear_), _names(self.columns_, self.constant_)
-        if collinear:
-            of_least_norm = self.solver == "closed-form"
-            shown = f"the coefficients {'of least norm' if of_least_norm else 'where descent ended'} are shown"
-            yield (
+                precision = error, *wald_test(float(value), error, self.total_ - self.rank_)
+            rows.append((name, float(value), *precision))
+        notes = list[str]()
+        by_descent = self.solver != "closed-form"
+        if collinear := self._names(self.collinear_):
+            shown = f"the coefficients {'where descent ended' if by_descent else 'of least norm'} are shown"
+            notes.append(
                 f"Collinear, or nearly so: {collinear}. The rows determine only the joint effect of these "
                 f"columns; {shown}, without standard errors. Of levels, "
                 "one-hot with drop: first leaves one out."
             )
-        if self.solver != "closed-form" and np.isnan(self.standard_errors_).all() and not collinear:
-            yield "No standard errors and no checks: descent stopped before it arrived, or rows are too few."
-        if constant:
-            yield f"Constant in the training rows, so without effect: {constant}."
+        elif by_descent and np.isnan(self.standard_errors_).all():
+            notes.append(
+                "No standard errors and no checks: descent stopped before it arrived, or rows are too few."
+            )
+        if constant := self._names(self.constant_):
+            notes.append(f"Constant in the training rows, so without effect: {constant}.")
+        header = ("column", "coefficient", "standard error", "t", "p", "2.5 %", "97.5 %")
+        return findings.Table("Coefficients", header, tuple(rows), note=" ".join(notes), code="coefficients")
+
+    def _residual_variance(self) -> findings.Table:
+        freedom, variance = self.total_ - self.rank_, self.residual_sum_ / self.total_
+        likelihood = -self.total_ / 2 * (math.log(2 * math.pi * variance) + 1) if variance > 0 else None
+        rows = (
+            ("variance, maximum likelihood RSS / N", variance),
+            ("variance, unbiased RSS / (N − p)", self.residual_sum_ / freedom if freedom > 0 else None),
+            ("log-likelihood −N/2 · (ln 2πσ² + 1)", likelihood),
+            ("rows (sum of weights) N", self.total_),
+            ("parameters determined by the rows p", self.rank_),
+        )
+        return findings.Table("Residual variance", ("what", "value"), rows)
+
+    def _names(self, flags: Flags) -> str:
+        """The flagged columns in words; of many, the first ones and how many more."""
+        names = [column.name for column, flag in zip(self.columns_, flags, strict=True) if flag]
+        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+        return ", ".join(names[:NAMED]) + more
 
 
-def _names(columns: Sequence[Column], chosen: Flags) -> str:
-    """The chosen columns in words; of many, the first ones and how many more."""
-    names = [column.name for column, named in zip(columns, chosen, strict=True) if named]
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return ", ".join(names[:NAMED]) + more
-
-
-DOUBTFUL = 0.05
 CHECKS = {
     "linearity": ("RESET (Ramsey)", "no sign of non-linearity", "powers of the predictions say more: not linear"),
     "independence": (
@@ -255,89 +241,87 @@ CHECKS = {
     "normal residuals": ("Jarque-Bera", "no sign of non-normality", "not normal: intervals of few rows are off"),
 }  # fmt: skip
 """What is assumed: its test, and how to read a p that is not small, or small."""
-OF_CHECKS = "Of training rows in their order; a p below 0.05 speaks against the assumption."
-NOTHING = 1e-12
-"""Squares of so small a share of those around the mean are rounding."""
-ROUNDING = 1e-13
-"""Residuals of so small a share of the answers are rounding, however little these differ."""
 
 
 @dataclass(frozen=True, eq=False)
 class Residuals:
     """What a plane with an intercept leaves of its training rows."""
 
-    numbers: Array
+    columns: Array
     centre: Array
     inverse: Array
     """That of the scatter of the columns."""
     weights: Array
-    residual: Array
-    answers: Array
+    residuals: Array
+    predictions: Array
     rank: int
     """The parameters that the rows determine, with the intercept."""
 
     def checks(self) -> Array:
-        """For each check its statistic and how probable one so large is if it holds; NaN where it says nothing."""
+        """For each of CHECKS its statistic and p (checks × 2); NaN where it says nothing."""
         total = float(self.weights.sum())
-        squares = float(self.weights @ self.residual**2)
-        spread = float(np.var(self.answers) + np.mean(self.residual**2))
-        rounding = NOTHING * spread + (ROUNDING * float(np.abs(self.answers).max())) ** 2
-        if squares <= rounding * total or total - self.rank <= len(CHECKS):
+        mean_square = float(self.weights @ self.residuals**2) / total
+        spread = float(np.var(self.predictions) + np.mean(self.residuals**2))
+        # Residuals of 1e-13 of the predictions are rounding, however little these differ.
+        rounding = ROUNDING * spread + (1e-13 * float(np.abs(self.predictions).max())) ** 2
+        if mean_square * total <= rounding * total or total - self.rank <= len(CHECKS):
             return np.full((len(CHECKS), 2), np.nan)
-        results = (
-            self._linearity(total),
-            self._independence(total),
-            self._variance(total),
-            self._normality(total),
+        return np.array(
+            [
+                self._reset(total),
+                self._durbin_watson(),
+                self._breusch_pagan(total, mean_square),
+                self._jarque_bera(total, mean_square),
+            ]
         )
-        return np.array(results)
 
-    def _linearity(self, total: float) -> tuple[float, float]:
-        middle = float(self.weights @ self.answers) / total
-        spread = math.sqrt(float(self.weights @ (self.answers - middle) ** 2) / total)
-        if spread == 0:
+    def _reset(self, total: float) -> tuple[float, float]:
+        """Whether the square and the cube of the predictions explain residuals, by an F test."""
+        mean = float(self.weights @ self.predictions) / total
+        deviation = math.sqrt(float(self.weights @ (self.predictions - mean) ** 2) / total)
+        if deviation == 0:
             return math.nan, math.nan
-        unit = (self.answers - middle) / spread
-        square = unit * unit
-        z = np.stack([square, square * unit])
-        z -= (z @ self.weights / total)[:, None]
-        weighted = z * self.weights
-        toward = weighted @ self.numbers - weighted.sum(axis=1)[:, None] * self.centre
-        left = weighted @ z.T - toward @ self.inverse @ toward.T
-        cross = weighted @ self.residual
-        if np.linalg.det(left) <= NOTHING * left[0, 0] * left[1, 1]:
+        unit = (self.predictions - mean) / deviation
+        powers = np.stack([unit**2, unit * unit * unit])
+        powers -= (powers @ self.weights / total)[:, None]
+        weighted = powers * self.weights
+        products = weighted @ self.columns - weighted.sum(axis=1)[:, None] * self.centre
+        scatter = weighted @ powers.T - products @ self.inverse @ products.T  # what the columns do not explain
+        if np.linalg.det(scatter) <= ROUNDING * scatter[0, 0] * scatter[1, 1]:
             return math.nan, math.nan
-        gained = float(cross @ np.linalg.solve(left, cross))
-        squares = float(self.weights @ self.residual**2)
+        cross = weighted @ self.residuals
+        explained = float(cross @ np.linalg.solve(scatter, cross))
+        squares = float(self.weights @ self.residuals**2)
         freedom = total - self.rank - 2
-        return _f_test(gained / 2, max(squares - gained, 0.0) / freedom, 2, freedom)
+        return _f_test(explained / 2, max(squares - explained, 0.0) / freedom, 2, freedom)
 
-    def _independence(self, total: float) -> tuple[float, float]:
-        steps = self.residual[1:] - self.residual[:-1]
-        statistic = float(steps @ steps) / float(self.residual @ self.residual)
-        alike = (1 - statistic / 2) * math.sqrt(len(self.residual))
-        return statistic, math.erfc(abs(alike) / math.sqrt(2))
+    def _durbin_watson(self) -> tuple[float, float]:
+        steps = np.diff(self.residuals)
+        statistic = float(steps @ steps) / float(self.residuals @ self.residuals)
+        z = (1 - statistic / 2) * math.sqrt(len(self.residuals))
+        return statistic, math.erfc(abs(z) / math.sqrt(2))
 
-    def _variance(self, total: float) -> tuple[float, float]:
-        squares = self.residual**2 - float(self.weights @ self.residual**2) / total
+    def _breusch_pagan(self, total: float, mean_square: float) -> tuple[float, float]:
+        """Whether the columns explain squared residuals, by an F test."""
+        squares = self.residuals**2 - mean_square
         weighted = self.weights * squares
-        toward = weighted @ self.numbers - weighted.sum() * self.centre
-        explained, whole = float(toward @ self.inverse @ toward), float(weighted @ squares)
+        products = weighted @ self.columns - weighted.sum() * self.centre
+        explained, whole = float(products @ self.inverse @ products), float(weighted @ squares)
         columns, freedom = self.rank - 1, total - self.rank
         if columns == 0 or whole <= 0:
             return math.nan, math.nan
         return _f_test(explained / columns, max(whole - explained, 0.0) / freedom, columns, freedom)
 
-    def _normality(self, total: float) -> tuple[float, float]:
-        unit = self.residual / math.sqrt(float(self.weights @ self.residual**2) / total)
-        square = unit * unit
-        skewness, kurtosis = (float(self.weights @ (square * values)) / total for values in (unit, square))
+    def _jarque_bera(self, total: float, mean_square: float) -> tuple[float, float]:
+        unit = self.residuals / math.sqrt(mean_square)
+        skewness = float(self.weights @ (unit * unit * unit)) / total
+        kurtosis = float(self.weights @ (unit * unit) ** 2) / total
         statistic = total / 6 * (skewness**2 + (kurtosis - 3) ** 2 / 4)
         return statistic, math.exp(-statistic / 2)
 
 
 def _f_test(explained: float, left: float, first: float, second: float) -> tuple[float, float]:
-    """The ratio of two mean squares, and how probable one so large is."""
+    """The ratio of two mean squares and its p."""
     if left <= 0:
         return math.inf, 0.0
     ratio = explained / left
@@ -347,8 +331,9 @@ def _f_test(explained: float, left: float, first: float, second: float) -> tuple
 def table_of_checks(checks: Array) -> findings.Table:
     """Each check that says something, and how to read it."""
     rows = tuple(
-        (name, test, statistic, p, doubtful if p < DOUBTFUL else fine)
+        (name, test, statistic, p, doubtful if p < 0.05 else fine)
         for (name, (test, fine, doubtful)), (statistic, p) in zip(CHECKS.items(), checks.tolist(), strict=True)
         if not math.isnan(p)
     )
-    return findings.Table("Assumptions", ("assumption", "test", "statistic", "p", "reading"), rows, note=OF_CHECKS)
+    note = "Of training rows in their order; a p below 0.05 speaks against the assumption."
+    return findings.Table("Assumptions", ("assumption", "test", "statistic", "p", "reading"), rows, note=note)

@@ -22,7 +22,6 @@ Choices:
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,53 +35,13 @@ from mlcli.core.registry import register
 from mlcli.core.tables import Array, Rows
 from mlcli.engines.linear_objective import LinearObjective, Penalty, weighted_gram
 from mlcli.engines.losses import SquaredHinge
-from mlcli.engines.solvers.interior_point import Matrix, PiecewiseLinear, PiecewiseMinimum, interior_point
+from mlcli.engines.solvers.interior_point import Matrix, PiecewiseLinear, interior_point
 from mlcli.engines.solvers.table import SOLVERS
-from mlcli.models.linear._classes import LinearMargins, contrasts
-from mlcli.models.linear._design import Design
+from mlcli.models.linear._classification import LinearMargins, contrasts
+from mlcli.models.linear._regression import Design
 from mlcli.tasks.classification import Classifier, LabelledRows
 
-GAP, NEAR_ENOUGH, MOST_STEPS = 1e-10, 1e-6, 200
-"""The duality gap that is aimed at, as a share of the objective, and the one that is not spoken of."""
-STEEPNESS = 1e-10
-ON_MARGIN = 1e-6
-
-
 ALL_AT_ONCE = ("weston-watkins", "crammer-singer")
-MULTICLASS = ("one-against-rest", *ALL_AT_ONCE)
-
-
-@dataclass(frozen=True, eq=False)
-class ClassPairs:
-    """Terms s_y − s_j of each row for the other classes j, in coordinates of scores that add up to 0."""
-
-    X: Array
-    spread: Array
-    place: Rows
-
-    @property
-    def own(self) -> tuple[Rows, Rows]:
-        """Where the class of each row is among the scores."""
-        return np.arange(len(self.place)), self.place
-
-    def times(self, w: Array) -> Array:
-        """How much higher the own class scores than each class; for itself 0."""
-        scores = self.X @ w.reshape(self.spread.shape[1], -1).T @ self.spread.T
-        return np.asarray(scores[self.own][:, None] - scores).ravel()
-
-    def back(self, value: Array) -> Array:
-        """A value of each term, gathered by coefficients."""
-        pulled = -value.reshape(len(self.X), -1)
-        pulled[self.own] -= pulled.sum(axis=1)
-        return np.asarray(self.spread.T @ (pulled.T @ self.X)).ravel()
-
-    def gram(self, blocks: Array) -> Array:
-        """Σ over rows of the blocks between the terms, each term a difference of two classes."""
-        apart = self.spread[self.place][:, None] - self.spread[None]
-        if len(blocks) == len(self.X):
-            return weighted_gram(np.einsum("nka,nkl,nlb->abn", apart, blocks, apart, optimize=True), self.X)
-        values = blocks.reshape(apart.shape[:2])
-        return weighted_gram(np.einsum("nk,nka,nkb->abn", values, apart, apart, optimize=True), self.X)
 
 
 @register(
@@ -103,8 +62,8 @@ class LinearSVM(LinearMargins, Classifier):
     multiclass: str | None = param(
         None,
         "how several classes are separated; none: weston-watkins, else one-against-rest",
-        choices=MULTICLASS,
-        default_means=lambda model, task: model._multiclass,
+        choices=("one-against-rest", *ALL_AT_ONCE),
+        default_means=lambda model, task: model.multiclass_used,
     )
 
     norms_: Array = learned()
@@ -115,36 +74,34 @@ class LinearSVM(LinearMargins, Classifier):
 
     def conflicts(self) -> list[str]:
         """All classes at once are there for the hinge with squares of coefficients."""
-        if self.multiclass in ALL_AT_ONCE and not self._can_be_all_at_once:
+        if self.multiclass in ALL_AT_ONCE and (self.loss, self.penalty) != ("hinge", "l2"):
             return [
                 f"multiclass {self.multiclass} goes with loss hinge and penalty l2; one-against-rest takes all"
             ]
         return []
 
     @property
-    def _can_be_all_at_once(self) -> bool:
-        return (self.loss, self.penalty) == ("hinge", "l2")
-
-    @property
-    def _multiclass(self) -> str:
-        return self.multiclass or ("weston-watkins" if self._can_be_all_at_once else "one-against-rest")
+    def multiclass_used(self) -> str:
+        """How several classes are separated, by default if not given."""
+        default = "weston-watkins" if (self.loss, self.penalty) == ("hinge", "l2") else "one-against-rest"
+        return self.multiclass or default
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Minimise for each side, or for all classes at once."""
         data = data.counted()
         sides = self.sides(data)
-        design = (Design.by_column if self.penalty == "l1" else Design.of)(data, True)
-        if self._multiclass in ALL_AT_ONCE and len(sides) > 1:
+        design = Design.of(data, True, in_row_space=self.penalty == "l2")
+        if self.multiclass_used in ALL_AT_ONCE and len(sides) > 1:
             w = self._all_classes(design, np.searchsorted(self.present_, data.y), data.weights)
         else:
-            of_side = self._hinge if self.loss == "hinge" else self._squared_hinge
-            found = [of_side(design, side, data.weights) for side in sides]
-            w = np.array(found).reshape(len(sides), len(design.scale) + 1)
+            solve = self._hinge if self.loss == "hinge" else self._squared_hinge
+            planes = [solve(design, side, data.weights) for side in sides]
+            w = np.array(planes).reshape(len(sides), len(design.scale) + 1)
         coefficients = design.coefficients(w[:, :-1] / design.scale)
         self.learn_scores(data, coefficients, w[:, -1], design.centre)
         self.norms_ = np.sqrt((coefficients**2).sum(axis=1))
-        beyond = sides * self.scores(data.table).T <= 1 + ON_MARGIN
-        self.support_ = tuple(beyond.sum(axis=1).tolist())
+        within = sides * self.scores(data.table).T <= 1 + 1e-6
+        self.support_ = tuple(within.sum(axis=1).tolist())
 
     def _hinge(self, design: Design, side: Array, weights: Array) -> Array:
         """One side by the interior point method; |w| is one more corner for each coefficient."""
@@ -152,38 +109,39 @@ class LinearSVM(LinearMargins, Classifier):
         rows = side[:, None] * np.column_stack([design.standard, np.ones(len(side))])
         cost, free = self.C * weights, np.append(design.scale**-2.0, 0.0)
         if self.penalty == "l2":
-            return self._solved(PiecewiseLinear(Matrix(rows), cost, np.ones(len(side)), free, np.zeros(width + 1)))
+            return self._solve(PiecewiseLinear(Matrix(rows), cost, np.ones(len(side)), free, np.zeros(width + 1)))
         sizes = np.append(1 / design.scale, 0.0)
         terms = Matrix(np.vstack([rows, np.eye(width + 1)[:-1]]))
         margins = np.append(np.ones(len(side)), np.zeros(width))
-        return self._solved(PiecewiseLinear(terms, np.append(cost, 2 * sizes[:-1]), margins, 0 * free, sizes))
+        return self._solve(PiecewiseLinear(terms, np.append(cost, 2 * sizes[:-1]), margins, 0 * free, sizes))
 
     def _squared_hinge(self, design: Design, side: Array, weights: Array) -> Array:
-        """One side by Newton's method or L-BFGS, in units of all weight."""
-        l2, l1 = {"l2": (1.0, 0.0), "l1": (0.0, 1.0)}[self.penalty]
+        """One side by Newton's method or L-BFGS, in units of the total weight."""
+        l2, l1 = (1.0, 0.0) if self.penalty == "l2" else (0.0, 1.0)
         penalty = Penalty.of(l2 / self.C, l1 / self.C, design.scale, design.total)
         loss = SquaredHinge(side[None], weights / design.total)
         objective = LinearObjective(design.standard, loss, penalty, np.eye(1))
-        found = SOLVERS["auto"].minimise(objective, objective.start, STEEPNESS, 10_000)
-        if not found.converged:
-            self._warn(f"with a gradient of {found.at.steepness:.1e}")
-        return np.asarray(found.at.w[0])
+        minimum = SOLVERS["auto"].minimise(objective, objective.start, 1e-10, 10_000)
+        if not minimum.converged:
+            self._warn(f"with a gradient of {minimum.at.steepness:.1e}")
+        return np.asarray(minimum.at.w[0])
 
-    def _all_classes(self, design: Design, place: Rows, weights: Array) -> Array:
+    def _all_classes(self, design: Design, index: Rows, weights: Array) -> Array:
         """The scores of all classes, which add up to 0."""
         classes = len(self.present_)
-        X, spread = np.column_stack([design.standard, np.ones(len(place))]), contrasts(classes)
+        X, spread = np.column_stack([design.standard, np.ones(len(index))]), contrasts(classes)
         free = np.tile(np.append(design.scale**-2.0, 0.0), classes - 1)
-        margins = (np.arange(classes) != place[:, None]).astype(float).ravel()
-        cost = self.C * (weights if self._multiclass == "crammer-singer" else np.repeat(weights, classes))
-        w = self._solved(PiecewiseLinear(ClassPairs(X, spread, place), cost, margins, free, np.zeros(len(free))))
+        margins = (np.arange(classes) != index[:, None]).astype(float).ravel()
+        cost = self.C * (weights if self.multiclass_used == "crammer-singer" else np.repeat(weights, classes))
+        w = self._solve(PiecewiseLinear(ClassPairs(X, spread, index), cost, margins, free, np.zeros(len(free))))
         return np.asarray(spread @ w.reshape(classes - 1, -1))
 
-    def _solved(self, problem: PiecewiseLinear) -> Array:
-        found: PiecewiseMinimum = interior_point(problem, GAP, MOST_STEPS)
-        if found.gap > NEAR_ENOUGH * abs(found.value):
-            self._warn(f"with a gap of {found.gap / abs(found.value):.1e}")
-        return found.w
+    def _solve(self, problem: PiecewiseLinear) -> Array:
+        """The minimum to a duality gap of 1e-10 of it; a gap above 1e-6 is warned of."""
+        minimum = interior_point(problem, 1e-10, 200)
+        if minimum.gap > 1e-6 * abs(minimum.value):
+            self._warn(f"with a gap of {minimum.gap / abs(minimum.value):.1e}")
+        return minimum.w
 
     def _warn(self, how: str) -> None:
         text = f"{self.id} stopped {how}; columns of one scale or a smaller C would help"
@@ -191,11 +149,43 @@ class LinearSVM(LinearMargins, Classifier):
 
     def explain(self) -> findings.Explanation:
         """The coefficients, and the margin of each output with its support vectors."""
-        table = self.coefficient_table("Intercept + coefficients × columns is 1 on the margin.")
-        return table, findings.Table(
-            "Margins", ("score", "margin 1 / ‖w‖", "support vectors"), tuple(self._margins())
+        margins = tuple(
+            (name, float(1 / norm) if norm > 0 else None, count)
+            for name, norm, count in zip(self.score_names(), self.norms_, self.support_, strict=True)
+        )
+        return (
+            self.coefficient_table("Intercept + coefficients × columns is 1 on the margin."),
+            findings.Table("Margins", ("score", "margin 1 / ‖w‖", "support vectors"), margins),
         )
 
-    def _margins(self) -> Iterator[tuple[findings.Entry, ...]]:
-        for name, norm, count in zip(self.score_names(), self.norms_, self.support_, strict=True):
-            yield name, float(1 / norm) if norm > 0 else None, count
+
+@dataclass(frozen=True, eq=False)
+class ClassPairs:
+    """Terms s_y − s_j of each row for the other classes j, in coordinates of scores that add up to 0."""
+
+    X: Array
+    spread: Array
+    y: Rows
+    """The class of each row."""
+
+    def times(self, w: Array) -> Array:
+        """How much higher the own class scores than each class; for itself 0."""
+        scores = self.X @ w.reshape(self.spread.shape[1], -1).T @ self.spread.T
+        own = scores[np.arange(len(self.y)), self.y]
+        return np.asarray(own[:, None] - scores).ravel()
+
+    def back(self, value: Array) -> Array:
+        """The transpose: values of terms, summed by coefficients."""
+        by_class = -value.reshape(len(self.X), -1)
+        by_class[np.arange(len(self.y)), self.y] -= by_class.sum(axis=1)
+        return np.asarray(self.spread.T @ (by_class.T @ self.X)).ravel()
+
+    def gram(self, blocks: Array) -> Array:
+        """Σ over rows of the blocks between the terms, each term a difference of two classes."""
+        differences = self.spread[self.y][:, None] - self.spread[None]
+        if len(blocks) == len(self.X):
+            by_row = np.einsum("nka,nkl,nlb->abn", differences, blocks, differences, optimize=True)
+        else:
+            values = blocks.reshape(differences.shape[:2])
+            by_row = np.einsum("nk,nka,nkb->abn", values, differences, differences, optimize=True)
+        return weighted_gram(by_row, self.X)

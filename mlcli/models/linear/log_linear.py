@@ -22,13 +22,9 @@ Choices:
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mlcli.core import findings
 from mlcli.core.abilities import RowExplainer
@@ -38,7 +34,6 @@ from mlcli.core.names import did_you_mean
 from mlcli.core.params import learned, param
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
-from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
 from mlcli.engines.calibration import softmax
 from mlcli.engines.linear_objective import Iterate, LinearObjective, Penalty, complaint
@@ -47,10 +42,8 @@ from mlcli.engines.losses import CrossEntropy
 from mlcli.engines.solvers.lbfgs import lbfgs
 from mlcli.tasks.classification import Classifier, LabelledRows
 
-SHOWN = 20
-OF_CLASS = "(class)"
 Features = tuple[tuple[str, ...], Array]
-"""Names of features, and what they are for each row."""
+"""Names of features, and their values for each row."""
 
 
 @register("log-linear", revision=3, reference="Berger, Della Pietra & Della Pietra 1996")
@@ -79,19 +72,23 @@ class LogLinear(Classifier, RowExplainer):
         """Climb the penalised likelihood of the features that occur."""
         data = data.counted()
         _, X = self._features(data.table)
-        indicators, total, width = data.outputs, float(data.weights.sum()), X.shape[1]
-        together = (indicators * data.weights[:, None]).T @ (X != 0)
-        mask = (together >= self.least) & (data.class_totals > 0)[:, None]
-        # The first class is the one that scores are measured from.
-        mixing = np.hstack([-np.ones((len(mask) - 1, 1)), np.eye(len(mask) - 1)])
-        penalty = Penalty(np.full(width + 1, self.l2 / total), np.zeros(width + 1))
-        loss = CrossEntropy(np.ascontiguousarray(indicators[:, 1:].T), data.weights / total)
-        learned_ones = np.hstack([mask, np.zeros((len(mask), 1))])
-        objective = MaskedObjective(X, loss, penalty, mixing, intercept=False, mask=learned_ones)
-        found = lbfgs(objective, np.zeros((len(mask), width + 1)), self.tolerance, self.max_iterations)
-        if unfinished := complaint([found], self.tolerance):
+        total, (classes, width) = float(data.weights.sum()), (len(data.classes), X.shape[1])
+        together = (data.outputs * data.weights[:, None]).T @ (X != 0)
+        mask = np.zeros((classes, width + 1))  # the last column is the intercept, which stays 0
+        mask[:, :-1] = (together >= self.least) & (data.class_totals > 0)[:, None]
+        objective = MaskedObjective(
+            X,
+            CrossEntropy(np.ascontiguousarray(data.outputs[:, 1:].T), data.weights / total),
+            Penalty(np.full(width + 1, self.l2 / total), np.zeros(width + 1)),
+            # Scores are measured from the first class.
+            mixing=np.hstack([-np.ones((classes - 1, 1)), np.eye(classes - 1)]),
+            intercept=False,
+            mask=mask,
+        )
+        minimum = lbfgs(objective, np.zeros((classes, width + 1)), self.tolerance, self.max_iterations)
+        if unfinished := complaint([minimum], self.tolerance):
             warnings.warn(f"{self.id} {unfinished}; a larger l2 would help", MlcliWarning, stacklevel=2)
-        self.weights_, self.steps_ = found.at.w[:, :-1], found.iterations
+        self.weights_, self.steps_ = minimum.at.w[:, :-1], minimum.iterations
 
     def predict_proba(self, table: Table) -> Array:
         """Softmax of the summed weights; a class without training rows gets 0."""
@@ -100,43 +97,62 @@ class LogLinear(Classifier, RowExplainer):
         return softmax(X @ self.weights_.T + absent)
 
     def _features(self, table: Table) -> Features:
-        """The class alone, every column, and every conjunction."""
-        blocks = {column.name: _block(column, cells) for column, cells in table.parts()}
-        parts = [((OF_CLASS,), np.ones((len(table), 1))), *blocks.values()]
-        parts += [reduce(_together, self._named(text, blocks)) for text in self.conjunctions]
-        names = tuple(name for part, _ in parts for name in part)
-        return names, np.hstack([values for _, values in parts])
+        """The class alone, every column (its number, or one feature for each level), and every conjunction.
 
-    def _named(self, text: str, blocks: dict[str, Features]) -> Iterator[Features]:
-        for name in map(str.strip, text.split("*")):
-            if name not in blocks:
-                what = f"{self.id}: conjunction '{text}' names '{name}', which is no column"
-                raise FitError(what, hint=did_you_mean(name, list(blocks), "columns"))
-            yield blocks[name]
+        An empty cell has no feature.
+        """
+        blocks = dict[str, Features]()
+        for column, cells in table.parts():
+            if column.coded:
+                names = tuple(f"{column.name}={level}" for level in column.levels)
+                blocks[column.name] = names, np.asarray(cells[:, None] == np.arange(len(names)), np.float64)
+            else:
+                number = np.nan_to_num(cells.astype(np.float64), nan=0.0)
+                blocks[column.name] = (column.name,), number[:, None]
+        features = [(("(class)",), np.ones((len(table), 1))), *blocks.values()]
+        for text in self.conjunctions:
+            columns = [name.strip() for name in text.split("*")]
+            for name in columns:
+                if name not in blocks:
+                    problem = f"{self.id}: conjunction '{text}' names '{name}', which is no column"
+                    raise FitError(problem, hint=did_you_mean(name, list(blocks), "columns"))
+            names, X = blocks[columns[0]]
+            for name in columns[1:]:
+                other_names, other = blocks[name]
+                names = tuple(f"{first} & {second}" for first in names for second in other_names)
+                X = (X[:, :, None] * other[:, None, :]).reshape(len(X), len(names))
+            features.append((names, X))
+        return tuple(name for names, _ in features for name in names), np.hstack([X for _, X in features])
+
+    def _feature_names(self) -> tuple[str, ...]:
+        no_rows = Table.of([(column, np.empty(0)) for column in self.columns_], 0)
+        return self._features(no_rows)[0]
 
     def explain_answer(self, table: Table) -> findings.Explanation:
         """The score of each class: the weights of the features that the row has."""
         names, X = self._features(table)
-        has = np.flatnonzero(X[0])
-        terms = [(names[j], float(X[0, j]), self.weights_[:, j] * X[0, j]) for j in has.tolist()]
+        present = np.flatnonzero(X[0]).tolist()
+        terms = [(names[j], float(X[0, j]), self.weights_[:, j] * X[0, j]) for j in present]
         return (sum_of_terms(terms, self.classes_, SCORES, STEPPED, times="feature"),)
 
     def check_learned(self) -> None:
         """A weight for each class and feature."""
-        names, _ = self._features(_no_rows(self.columns_))
-        if self.weights_.shape != (len(self.classes_), len(names)):
+        if self.weights_.shape != (len(self.classes_), len(self._feature_names())):
             raise ValueError("weights that do not fit the classes and features")
 
     def explain(self) -> findings.Explanation:
-        """The features that say most, with their class."""
-        names, _ = self._features(_no_rows(self.columns_))
-        order = np.argsort(-np.abs(self.weights_), axis=None, kind="stable")[:SHOWN]
-        pairs = [np.unravel_index(k, self.weights_.shape) for k in order]
-        labels = tuple(f"{names[j]} → {self.classes_[k]}" for k, j in pairs)
-        values = tuple(float(self.weights_[k, j]) for k, j in pairs)
-        used, note = int(np.count_nonzero(self.weights_)), f"after {self.steps_} steps."
-        header = ("feature → class", "weight")
-        return (findings.Bars("Largest weights", header, labels, values, note=f"Of {used} weights, {note}"),)
+        """The features with the largest weights, and their class."""
+        names = self._feature_names()
+        order = np.argsort(-np.abs(self.weights_), axis=None, kind="stable")[:20]
+        pairs = [np.unravel_index(index, self.weights_.shape) for index in order]
+        bars = findings.Bars(
+            "Largest weights",
+            ("feature → class", "weight"),
+            labels=tuple(f"{names[j]} → {self.classes_[k]}" for k, j in pairs),
+            values=tuple(float(self.weights_[k, j]) for k, j in pairs),
+            note=f"Of {np.count_nonzero(self.weights_)} weights, after {self.steps_} steps.",
+        )
+        return (bars,)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -151,21 +167,3 @@ class MaskedObjective(LinearObjective):
         here = super().at(w * self.mask)
         gradient = here.gradient * self.mask
         return replace(here, w=w, gradient=gradient, steepness=self.penalty.steepness(w, gradient))
-
-
-def _block(column: Column, cells: NDArray[Any]) -> Features:
-    """A feature for each level, or the number; an empty cell has none."""
-    if not column.coded:
-        return (column.name,), np.nan_to_num(cells.astype(np.float64), nan=0.0)[:, None]
-    names = tuple(f"{column.name}={level}" for level in column.levels)
-    return names, np.asarray(cells[:, None] == np.arange(len(names)), np.float64)
-
-
-def _together(features: Features, other: Features) -> Features:
-    """Each feature of one with each of the other."""
-    names = tuple(f"{first} & {second}" for first in features[0] for second in other[0])
-    return names, (features[1][:, :, None] * other[1][:, None, :]).reshape(len(features[1]), len(names))
-
-
-def _no_rows(columns: Sequence[Column]) -> Table:
-    return Table.of([(column, np.empty(0)) for column in columns], 0)

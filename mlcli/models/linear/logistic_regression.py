@@ -33,7 +33,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator, Sequence
 from functools import partial
 
 import numpy as np
@@ -51,15 +50,9 @@ from mlcli.engines.losses import ARCTAN, LOGISTIC, NORMAL, CrossEntropy, Link, L
 from mlcli.engines.solvers.gradient_descent import DESCENTS
 from mlcli.engines.solvers.newton import inverse_curvature, never_ends
 from mlcli.engines.solvers.table import SOLVERS
-from mlcli.models.linear._classes import SCHEMES, LinearLikelihood, Scheme, Subproblem, scheme_of
-from mlcli.models.linear._design import Design, wald_test
+from mlcli.models.linear._classification import LinearLikelihood, Subproblem
+from mlcli.models.linear._regression import Design, wald_test
 from mlcli.tasks.classification import Classifier, LabelledRows
-
-LARGEST_EXPONENT = 709.0
-SEPARATED = (
-    "the columns separate some classes perfectly, so without a penalty ever larger coefficients fit ever better; "
-    "they stopped growing at the tolerance; an l2 above 0 makes them unique"
-)
 
 LINKS = {
     "logistic": lambda power: LOGISTIC,
@@ -67,10 +60,6 @@ LINKS = {
     "arctan": lambda power: ARCTAN,
     "generalised-logistic": generalised_logistic,
 }
-CHEAP = 5e7
-"""Rows × coefficients² up to which standard errors are worth their curvature."""
-OF_LOG_ODDS = "Intercept + coefficients × columns is the logarithm of the odds."
-OF_SCORES = "Intercept + coefficients × columns is a class's score; probabilities are in proportion to e^score."
 
 
 @register("logistic-regression", reference="Cox 1958; Böhning 1992")
@@ -80,7 +69,7 @@ class LogisticRegression(LinearLikelihood, Classifier, EstimatesFitTime):
     multiclass: str = param(
         "softmax",
         "how more than two classes share the probability",
-        choices=SCHEMES,
+        choices=("softmax", "one-against-rest"),
         matters_when={"link": "logistic"},
     )
     l2: float = param(
@@ -123,8 +112,8 @@ class LogisticRegression(LinearLikelihood, Classifier, EstimatesFitTime):
     def conflicts(self) -> list[str]:
         """A solver that lacks what it needs."""
         loss = CrossEntropy if self.link == "logistic" else LinkLoss
-        said = SOLVERS[self.solver].mismatch(self.solver, loss, self.l1 > 0)
-        return [said] if said else []
+        mismatch = SOLVERS[self.solver].mismatch(self.solver, loss, self.l1 > 0)
+        return [mismatch] if mismatch else []
 
     @property
     def link_function(self) -> Link:
@@ -132,10 +121,9 @@ class LogisticRegression(LinearLikelihood, Classifier, EstimatesFitTime):
         return LINKS[self.link](self.power)
 
     @property
-    def scheme(self) -> Scheme:
-        """That of so many classes; links but the logistic tell a class from the rest."""
-        multiclass = self.multiclass if self.link == "logistic" else "one-against-rest"
-        return scheme_of(multiclass, len(self.present_), sparse=self.l1 > 0)
+    def strategy(self) -> str:
+        """Links other than the logistic one separate a class from the rest."""
+        return self.multiclass if self.link == "logistic" else "one-against-rest"
 
     def fit_seconds(self, rows: int, columns: int, classes: int) -> float:
         """Some dozens of passes over the rows, with a score for each class."""
@@ -144,24 +132,32 @@ class LogisticRegression(LinearLikelihood, Classifier, EstimatesFitTime):
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Minimise each subproblem of the scheme, over the classes that are there."""
         data = data.counted()
-        subproblems = self.subproblems(data)
-        design = (Design.by_column if self.l1 else Design.of)(data, self.intercept)
-        objectives = [
-            self._objective(design, subproblem, data.weights / design.total) for subproblem in subproblems
-        ]
-        until, minimise = (self.tolerance, self.max_iterations), SOLVERS[self.solver].minimise
+        subproblems = self.subproblems(data, sparse=self.l1 > 0)
+        design = Design.of(data, self.intercept, in_row_space=not self.l1)
+        objectives = [self._objective(design, problem, data.weights / design.total) for problem in subproblems]
+        minimise = SOLVERS[self.solver].minimise
         if self.learning_rate is not None and self.solver in DESCENTS:
             minimise = partial(DESCENTS[self.solver], learning_rate=self.learning_rate)
-        minima = [minimise(objective, objective.start, *until) for objective in objectives]
-        self._warn(objectives, minima)
-        found = [subproblem.spread @ minimum.at.w for subproblem, minimum in zip(subproblems, minima, strict=True)]
-        self.learn_coefficients(design, np.concatenate(found))
+        minima = [
+            minimise(objective, objective.start, self.tolerance, self.max_iterations) for objective in objectives
+        ]
+        if unfinished := complaint(minima, self.tolerance):
+            advice = "another learning_rate or solver would help"
+            if self.learning_rate is None:
+                advice = SOLVERS[self.solver].advice
+            warnings.warn(f"{self.id} {unfinished}; {advice}", MlcliWarning, stacklevel=2)
+        elif self.l2 == 0 and self.l1 == 0 and any(map(never_ends, objectives, minima)):
+            text = (
+                "the columns separate some classes perfectly, so without a penalty ever larger coefficients fit "
+                "ever better; they stopped growing at the tolerance; an l2 above 0 makes them unique"
+            )
+            warnings.warn(text, MlcliWarning, stacklevel=2)
+        solved = list(zip(subproblems, objectives, minima, strict=True))
+        self.learn_coefficients(design, np.concatenate([problem.spread @ end.at.w for problem, _, end in solved]))
         self.iterations_ = tuple(minimum.iterations for minimum in minima)
         self.steepness_ = tuple(minimum.at.steepness for minimum in minima)
-        ends = zip(objectives, minima, strict=True)
-        self.losses_ = tuple(objective.loss.at(minimum.at.scores)[0] for objective, minimum in ends)
-        errors = [self._errors(design, *both) for both in zip(objectives, minima, strict=True)]
-        self.errors_ = np.concatenate(errors)
+        self.losses_ = tuple(objective.loss.at(end.at.scores)[0] for _, objective, end in solved)
+        self.errors_ = np.concatenate([self._errors(design, objective, end) for _, objective, end in solved])
 
     def _objective(self, design: Design, problem: Subproblem, shares: Array) -> LinearObjective:
         """Mean loss and penalty per row, in columns of unit variance; the intercept is free."""
@@ -175,24 +171,15 @@ class LogisticRegression(LinearLikelihood, Classifier, EstimatesFitTime):
         """Standard errors of the slopes of scores: of all classes but the first against it, or of one side."""
         errors = np.full((len(objective.mixing), len(design.varying)), np.nan)
         size, width = minimum.at.w.size, minimum.at.w.shape[1]
-        wanted = self.standard_errors and not self.l1 and design.basis is None
-        if not wanted or not size or len(objective.X) * size**2 > CHEAP:
+        defined = self.standard_errors and not self.l1 and design.basis is None
+        # Above 5e7 the curvature takes too long for what standard errors tell.
+        if not defined or not size or len(objective.X) * size**2 > 5e7:
             return errors
-        covariance = (
-            inverse_curvature(objective, minimum.at).reshape(-1, width, size // width, width) / design.total
-        )
-        own = np.einsum("ja,apbp,jb->jp", objective.mixing, covariance, objective.mixing)[:, :-1]
-        errors[:, design.varying] = np.sqrt(np.maximum(own, 0.0)) / design.scale
+        covariance = inverse_curvature(objective, minimum.at) / design.total
+        blocks = covariance.reshape(-1, width, size // width, width)
+        variances = np.einsum("ja,apbp,jb->jp", objective.mixing, blocks, objective.mixing)[:, :-1]
+        errors[:, design.varying] = np.sqrt(np.maximum(variances, 0.0)) / design.scale
         return errors
-
-    def _warn(self, objectives: Sequence[LinearObjective], minima: Sequence[Minimum]) -> None:
-        unfinished = complaint(minima, self.tolerance)
-        if unfinished:
-            of_rate = "another learning_rate or solver would help"
-            advice = of_rate if self.learning_rate is not None else SOLVERS[self.solver].advice
-            warnings.warn(f"{self.id} {unfinished}; {advice}", MlcliWarning, stacklevel=2)
-        elif self.l2 == 0 and self.l1 == 0 and any(map(never_ends, objectives, minima)):
-            warnings.warn(SEPARATED, MlcliWarning, stacklevel=2)
 
     def adjustable_parameters(self, table: Table) -> float | None:
         """The coefficients that are not 0, and a level for each score."""
@@ -200,46 +187,48 @@ class LogisticRegression(LinearLikelihood, Classifier, EstimatesFitTime):
 
     def explain(self) -> findings.Explanation:
         """Coefficients of each output, the odds they stand for, and how the solver ended."""
-        coefficients = self.coefficient_table(" ".join(self._notes()), self.intercept)
-        ends = zip(self.iterations_, self.steepness_, self.losses_, strict=True)
+        if self.link != "logistic":
+            note = f"The {self.link} function of intercept + coefficients × columns is the probability."
+        elif self.scores_are_log_odds:
+            note = "Intercept + coefficients × columns is the logarithm of the odds."
+        else:
+            note = (
+                "Intercept + coefficients × columns is a class's score; "
+                "probabilities are in proportion to e^score."
+            )
+        absent = [name for k, name in enumerate(self.classes_) if k not in self.present_]
+        if absent:
+            note += f" Without training rows, so of probability 0: {', '.join(absent)}."
+        coefficients = self.coefficient_table(note, self.intercept)
         solver = findings.Table(
             f"Solver {self.solver}",
             header=("iterations", "largest entry of the gradient", "cross-entropy"),
-            rows=tuple(ends),
+            rows=tuple(zip(self.iterations_, self.steepness_, self.losses_, strict=True)),
             note="Per training row: the gradient in columns of unit variance, which may stop at "
             f"{self.tolerance:g}, and the cross-entropy without the penalty.",
         )
-        return (coefficients, self._odds(), solver) if self.link == "logistic" else (coefficients, solver)
+        return (coefficients, self._odds_ratios(), solver) if self.link == "logistic" else (coefficients, solver)
 
-    def _odds(self) -> findings.Table:
+    def _odds_ratios(self) -> findings.Table:
         """What a unit of each column multiplies the odds by, with its 95 % interval."""
-        header = ("column", "odds of", "odds ratio", "2.5 %", "97.5 %", "standard error", "z", "p")
-        note = "What one unit more (a standard deviation, if standardised) multiplies the odds by."
-        if np.isnan(self.errors_).all():
-            note += " No standard errors: with an l1, few rows or very many coefficients there are none."
-        return findings.Table("Odds ratios", header, tuple(self._odds_rows()), note=note)
-
-    def _odds_rows(self) -> Iterator[tuple[findings.Entry, ...]]:
         names, slopes = self.score_names(), self.coefficients_
-        if not self.scheme.log_odds:
+        if not self.scores_are_log_odds:
             names, slopes = [f"{name} against {names[0]}" for name in names[1:]], slopes[1:] - slopes[0]
+        rows = list[tuple[findings.Entry, ...]]()
         for j, column in enumerate(self.columns_):
             for name, w, error in zip(names, slopes[:, j].tolist(), self.errors_[:, j].tolist(), strict=True):
                 precision: tuple[findings.Entry, ...] = (None,) * 5
                 if error > 0:
                     z, p, low, high = wald_test(w, error)
                     precision = _power_of_e(low), _power_of_e(high), error, z, p
-                yield column.name, name, _power_of_e(w), *precision
-
-    def _notes(self) -> Iterator[str]:
-        of_link = f"The {self.link} function of intercept + coefficients × columns is the probability."
-        meaning = OF_LOG_ODDS if self.scheme.log_odds else OF_SCORES
-        yield meaning if self.link == "logistic" else of_link
-        absent = [name for k, name in enumerate(self.classes_) if k not in self.present_]
-        if absent:
-            yield f"Without training rows, so of probability 0: {', '.join(absent)}."
+                rows.append((column.name, name, _power_of_e(w), *precision))
+        note = "What one unit more (a standard deviation, if standardised) multiplies the odds by."
+        if np.isnan(self.errors_).all():
+            note += " No standard errors: with an l1, few rows or very many coefficients there are none."
+        header = ("column", "odds of", "odds ratio", "2.5 %", "97.5 %", "standard error", "z", "p")
+        return findings.Table("Odds ratios", header, tuple(rows), note=note)
 
 
 def _power_of_e(coefficient: float) -> float | None:
-    """e^w, or nothing where it is too large for a number."""
-    return math.exp(coefficient) if coefficient < LARGEST_EXPONENT else None
+    """e^w; None if a float cannot hold it."""
+    return math.exp(coefficient) if coefficient < 709 else None

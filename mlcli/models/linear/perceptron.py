@@ -22,7 +22,7 @@ Choices:
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import islice
 
 import numpy as np
@@ -35,36 +35,19 @@ from mlcli.core.params import explain_param, learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Rows
 from mlcli.engines.linear_scores import INTERCEPT
-from mlcli.models.linear._classes import LinearMargins
-from mlcli.models.linear._least_squares import least_squares_to_side
+from mlcli.models.linear._classification import LinearMargins
+from mlcli.models.linear._regression import least_squares_to_side
 from mlcli.tasks.classification import Classifier, LabelledRows
 
-
-def _linear(data: LabelledRows, side: Array, rng: np.random.Generator) -> Array:
-    fit = least_squares_to_side(data, side, 0.0)
-    return np.append(fit.coefficients, fit.level - fit.coefficients @ fit.centre)
-
-
-STARTS: dict[str, Callable[[LabelledRows, Array, np.random.Generator], Array]] = {
-    "zero": lambda data, side, rng: np.zeros(data.table.numbers.shape[1] + 1),
-    "random": lambda data, side, rng: rng.normal(size=data.table.numbers.shape[1] + 1),
-    "linear": _linear,
-}
-MOST_VISITS = 200
-"""Of how many visits to rows it is told what they changed."""
 FIELDS = 8
-"""Of a visit, beside the coefficients of columns."""
-NOT_SETTLED = (
-    "{} has not converged after {} passes: no plane separates the classes, or a larger max_passes would help; "
-    "pocket keeps the best plane"
-)
+"""The numbers that are stored of a visit, beside the coefficients of columns."""
 
 
 @register("perceptron", reference="Rosenblatt 1958; Novikoff 1962")
 class Perceptron(LinearMargins, Classifier, Unstable):
     """Corrections by the rows that are wrong."""
 
-    start: str = param("zero", "the weights before the first pass", choices=STARTS)
+    start: str = param("zero", "the weights before the first pass", choices=("zero", "random", "linear"))
     learning_rate: float = param(1.0, "how far a wrong row moves the plane", gt=0)
     max_passes: int = param(100, "how often all rows are gone through at most", ge=1)
     order: str = param("shuffled", "how the rows of a pass come", choices=("shuffled", "given"))
@@ -86,23 +69,32 @@ class Perceptron(LinearMargins, Classifier, Unstable):
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Correct a plane for each side until it is right about all rows."""
         X = np.ascontiguousarray(data.table.numbers)
-        planes, counts = np.zeros((0, X.shape[1] + 1)), list[tuple[int, ...]]()
-        seed, visits = rng.integers(2**32), list[tuple[float, ...]]()
+        seed = rng.integers(2**32)
+        planes, counts, visits = np.zeros((0, X.shape[1] + 1)), list[tuple[int, ...]](), list[tuple[float, ...]]()
         for output, side in enumerate(self.sides(data)):
-            own = np.random.default_rng(seed)  # the same for all sides, so that names of classes do not matter
-            w, wrong = self.corrected(X, side, STARTS[self.start](data, side, own), own)
-            planes, counts = np.vstack([planes, w]), [*counts, wrong]
+            # One seed for all sides, so that the names of classes do not matter.
+            side_rng = np.random.default_rng(seed)
+            plane, wrong = self.correct(X, side, self._first_plane(data, side, side_rng), side_rng)
+            planes, counts = np.vstack([planes, plane]), [*counts, wrong]
             if self.detail == "full":
-                own = np.random.default_rng(seed)
-                again = self._visits(X, side, STARTS[self.start](data, side, own), len(wrong), own)
-                visits += ((output, *visit) for visit in islice(again, MOST_VISITS))
+                side_rng = np.random.default_rng(seed)
+                replay = self._replay(X, side, self._first_plane(data, side, side_rng), len(wrong), side_rng)
+                visits += ((output, *visit) for visit in islice(replay, 200))
         self.errors_ = tuple(counts)
         self.visits_ = np.array(visits).reshape(len(visits), FIELDS + X.shape[1])
         self.learn_scores(data, planes[:, :-1], planes[:, -1], np.zeros(X.shape[1]))
 
-    def corrected(
-        self, X: Array, side: Array, w: Array, rng: np.random.Generator
-    ) -> tuple[Array, tuple[int, ...]]:
+    def _first_plane(self, data: LabelledRows, side: Array, rng: np.random.Generator) -> Array:
+        """Coefficients and intercept before the first pass."""
+        columns = data.table.numbers.shape[1]
+        if self.start == "zero":
+            return np.zeros(columns + 1)
+        if self.start == "random":
+            return rng.normal(size=columns + 1)
+        fit = least_squares_to_side(data, side, 0.0)
+        return np.asarray(np.append(fit.coefficients, fit.level - fit.coefficients @ fit.centre))
+
+    def correct(self, X: Array, side: Array, w: Array, rng: np.random.Generator) -> tuple[Array, tuple[int, ...]]:
         """The plane after all passes, and how many rows each has corrected."""
         from mlcli.kernels.linear.perceptron import perceptron_pass
 
@@ -111,7 +103,11 @@ class Perceptron(LinearMargins, Classifier, Unstable):
             wrong.append(perceptron_pass(X, side, rows, self.learning_rate, w))
             if wrong[-1] == 0:
                 return w, tuple(wrong)
-        warnings.warn(NOT_SETTLED.format(self.id, self.max_passes), MlcliWarning, stacklevel=2)
+        text = (
+            f"{self.id} has not converged after {self.max_passes} passes: no plane separates the classes, "
+            "or a larger max_passes would help; pocket keeps the best plane"
+        )
+        warnings.warn(text, MlcliWarning, stacklevel=2)
         return w, tuple(wrong)
 
     def passes(self, rng: np.random.Generator, rows: int) -> Iterator[Rows]:
@@ -119,7 +115,7 @@ class Perceptron(LinearMargins, Classifier, Unstable):
         for _ in range(self.max_passes):
             yield rng.permutation(rows) if self.order == "shuffled" else np.arange(rows)
 
-    def _visits(
+    def _replay(
         self, X: Array, side: Array, w: Array, passes: int, rng: np.random.Generator
     ) -> Iterator[tuple[float, ...]]:
         """The same corrections again, one row after another, as by hand."""
@@ -131,32 +127,35 @@ class Perceptron(LinearMargins, Classifier, Unstable):
                 score = float(X[row] @ w)
                 wrong = side[row] * score <= 0
                 w = w + self.learning_rate * side[row] * X[row] if wrong else w
-                left = float(np.count_nonzero(side * (X @ w) <= 0))
-                yield number, row + 1, float(side[row]), score, float(wrong), *w.tolist(), left
+                remaining = float(np.count_nonzero(side * (X @ w) <= 0))
+                yield number, row + 1, float(side[row]), score, float(wrong), *w.tolist(), remaining
 
     def explain(self) -> findings.Explanation:
-        """The coefficients, how many rows each pass has corrected, and what single visits did, if wanted."""
-        most = max(map(len, self.errors_), default=0)
-        points = tuple(float(k + 1) for k in range(most))
-        lines = ((*map(float, wrong), *(None,) * (most - len(wrong))) for wrong in self.errors_)
-        named = tuple(zip(self.score_names(), lines, strict=True))
+        """The coefficients, how many rows each pass has corrected, and what single visits did, if requested."""
         table = self.coefficient_table("Where intercept + coefficients × columns is above 0, it is that class.")
-        passes = findings.Curve("Mistakes in each pass", "pass", points, named)
-        shown = (table, passes) if named else (table,)  # one class has no plane, and no passes
-        return (*shown, *(self._visits_of(output) for output in np.unique(self.visits_[:, 0]).astype(int)))
+        if not self.errors_:  # one class has no plane
+            return (table,)
+        passes = max(map(len, self.errors_))
+        series = tuple(
+            (name, (*map(float, wrong), *(None,) * (passes - len(wrong))))
+            for name, wrong in zip(self.score_names(), self.errors_, strict=True)
+        )
+        points = tuple(float(number) for number in range(1, passes + 1))
+        curve = findings.Curve("Mistakes in each pass", "pass", points, series)
+        outputs = np.unique(self.visits_[:, 0]).astype(int).tolist()
+        return (table, curve, *(self._visit_table(output) for output in outputs))
 
-    def _visits_of(self, output: int) -> findings.Table:
+    def _visit_table(self, output: int) -> findings.Table:
         """The rows that one plane met, and what became of it."""
-        names = [column.name for column in self.columns_]
-        weights = [f"{name} then" for name in (INTERCEPT, *names)]
-        header = ("pass", "row", "y", "score", "", *weights, "rows wrong")
-        lines = tuple(
+        weights = [f"{name} then" for name in (INTERCEPT, *(column.name for column in self.columns_))]
+        rows = tuple(
             (int(number), int(row), f"{side:+.0f}", score, "mistake" if wrong else "", *w)
             for _, number, row, side, score, wrong, *w in self.visits_[self.visits_[:, 0] == output].tolist()
         )
-        more = sum(self.errors_[output]) - sum(line[4] != "" for line in lines)
-        note = f"The first {len(lines)} visits; {more} mistakes more follow." if more else ""
-        return findings.Table(f"Row by row: {self.score_names()[output]}", header, lines, note=note)
+        more = sum(self.errors_[output]) - sum(row[4] != "" for row in rows)
+        note = f"The first {len(rows)} visits; {more} mistakes more follow." if more else ""
+        header = ("pass", "row", "y", "score", "", *weights, "rows wrong")
+        return findings.Table(f"Row by row: {self.score_names()[output]}", header, rows, note=note)
 
     def check_learned(self) -> None:
         """Refuse arrays that do not fit the columns, the classes or each other."""

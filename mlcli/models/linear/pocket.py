@@ -23,10 +23,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array
-from mlcli.models.linear.perceptron import STARTS, Perceptron
+from mlcli.models.linear.perceptron import Perceptron
 from mlcli.tasks.classification import Classifier
 
 
@@ -34,24 +33,18 @@ from mlcli.tasks.classification import Classifier
 class Pocket(Perceptron, Classifier):
     """The best plane of a perceptron."""
 
-    start: str = param("zero", "the weights before the first pass", choices=STARTS)
-
-    def corrected(
-        self, X: Array, side: Array, w: Array, rng: np.random.Generator
-    ) -> tuple[Array, tuple[int, ...]]:
+    def correct(self, X: Array, side: Array, w: Array, rng: np.random.Generator) -> tuple[Array, tuple[int, ...]]:
         """The best plane of all passes, and how many rows each has corrected."""
         from mlcli.kernels.linear.perceptron import pocket_pass
 
+        def count_wrong(plane: Array) -> int:
+            return int((side * (X @ plane[:-1] + plane[-1]) <= 0.0).sum())
+
         best, runs = w.copy(), np.zeros(2, np.intp)
-        errors = np.array([_wrong(X, side, best)])
+        errors = np.array([count_wrong(best)])
         wrong = list[int]()
         for rows in self.passes(rng, len(X)):
             if errors[0] == 0:
                 break
             wrong.append(pocket_pass(X, side, rows, self.learning_rate, w, best, runs, errors))
-        return (w if _wrong(X, side, w) < errors[0] else best), tuple(wrong)
-
-
-def _wrong(X: Array, side: Array, w: Array) -> int:
-    """How many rows a plane gets wrong."""
-    return int((side * (X @ w[:-1] + w[-1]) <= 0.0).sum())
+        return (w if count_wrong(w) < errors[0] else best), tuple(wrong)

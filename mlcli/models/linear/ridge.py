@@ -31,8 +31,7 @@ from mlcli.core.registry import register
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
 from mlcli.engines.leave_one_out.least_squares import least_squares_without_each_row
-from mlcli.models.linear._design import LinearValues
-from mlcli.models.linear._least_squares import least_squares
+from mlcli.models.linear._regression import LinearValues, least_squares
 from mlcli.tasks.regression import Regressor, ValuedRows
 
 
@@ -53,7 +52,7 @@ class Ridge(LinearValues, Regressor, LeaveOneOut):
     accepts = Accepts(weights=True, large=True, prefers_scaled=True)
 
     def fit(self, data: ValuedRows, rng: np.random.Generator) -> None:
-        """Find the plane that is nearest after its slopes are paid for."""
+        """Solve the penalised normal equations."""
         data = data.counted()
         fit = least_squares(data, self.l2, self.intercept)
         self.coefficients_, self.centre_, self.level_ = fit.coefficients, fit.centre, fit.level
@@ -71,9 +70,9 @@ class Ridge(LinearValues, Regressor, LeaveOneOut):
     def explain(self) -> findings.Explanation:
         """The coefficients, and the prior under which they are the most probable ones."""
         precision = self.l2 / self.noise_ if self.noise_ > 0 else np.inf
-        reading = (("noise σ", np.sqrt(self.noise_)), ("prior precision α = l2/σ²", precision))
+        prior = (("noise σ", np.sqrt(self.noise_)), ("prior precision α = l2/σ²", precision))
         note = "These are the most probable coefficients where each has a normal prior around 0 of variance 1/α."
         return (
             self.coefficient_table(f"Shrunk towards 0 by l2 = {self.l2:g}; the intercept is not."),
-            findings.Table("Penalty as a prior (MAP)", ("what", "value"), reading, note=note),
+            findings.Table("Penalty as a prior (MAP)", ("what", "value"), prior, note=note),
         )
