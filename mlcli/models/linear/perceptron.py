@@ -90,7 +90,7 @@ class Perceptron(LinearMargins, Classifier, Unstable):
         if self.start == "zero":
             return np.zeros(columns + 1)
         if self.start == "random":
-            return rng.normal(size=columns + 1)
+            return np.asarray(rng.normal(size=columns + 1))
         fit = least_squares_to_side(data, side, 0.0)
         return np.asarray(np.append(fit.coefficients, fit.level - fit.coefficients @ fit.centre))
 
