@@ -21,8 +21,7 @@ from mlcli.metrics.pooling import joined
 from mlcli.report.document import Document
 from mlcli.report.formats._registry import CSV, JSON, known_format, renderer_of
 from mlcli.report.page import Page
-from mlcli.report.views.plan import protocol_words
-from mlcli.report.views.remarks import steps_of
+from mlcli.report.views.plan import protocol_words, steps_of
 from mlcli.report.views.results import Details, gates_as_elements, results_of
 from mlcli.report.views.score_rows import scores_as_table
 from mlcli.scoring.gates import ExperimentOutcome, Gate

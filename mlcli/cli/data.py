@@ -87,7 +87,7 @@ def data_command(
 
 def _compared(dataset: Dataset, against: str) -> tuple[Make, Make]:
     from mlcli.experiment.drift import drift_between
-    from mlcli.report.views.two_files import drift_of
+    from mlcli.report.views.dataset import drift_of
     from mlcli.scoring.files import drift_record
 
     drift = drift_between(dataset, against)

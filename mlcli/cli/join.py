@@ -54,7 +54,7 @@ def join_command(
     from mlcli.data.join import KEEPS, join, pairs_of_names
     from mlcli.data.new_rows import records_of
     from mlcli.report.formats._registry import CSV, TEXT
-    from mlcli.report.views.two_files import joined_of, remarks_on
+    from mlcli.report.views.dataset import joined_of, remarks_on_join
     from mlcli.scoring.files import join_record
 
     if how not in KEEPS:
@@ -64,7 +64,7 @@ def join_command(
     table = join(a, b, pairs_of_names(on), how, many)
     write_rows(table.columns, output, CSV if output else format or CSV)
     if output is None:
-        for line in remarks_on(table, a.name, b.name):
+        for line in remarks_on_join(table, a.name, b.name):
             remark(line)
         return
     show_as(format or TEXT, joined_of, join_record, table, a.name, b.name)

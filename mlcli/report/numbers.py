@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from mlcli.core.findings import Entry
 
 if TYPE_CHECKING:
-    from mlcli.metrics.base import Metric, Summary
+    from mlcli.metrics.base import Metric
 
 FINEST = 8
 DIGITS = 4
@@ -111,7 +111,23 @@ def as_equation(p: float | None) -> str:
     return text if text.startswith("<") else f"= {text}"
 
 
-def decimals_of(metric: Metric, summaries: Sequence[Summary]) -> int | None:
+class Estimate(Protocol):
+    """A mean with its interval, such as a ``Summary``."""
+
+    @property
+    def mean(self) -> float | None:
+        """The mean; None where it is undefined."""
+
+    @property
+    def low(self) -> float | None:
+        """The lower end of the interval."""
+
+    @property
+    def high(self) -> float | None:
+        """The upper end of the interval."""
+
+
+def decimals_of(metric: Metric, summaries: Sequence[Estimate]) -> int | None:
     """Decimals for scores of one metric: three where it is bounded, else by the size of score and interval.
 
     None where no number of decimals suits scores that are so large, or so unlike.
@@ -130,7 +146,7 @@ def decimals_of(metric: Metric, summaries: Sequence[Summary]) -> int | None:
     return None if largest >= LARGE or looks_like_zero else decimals
 
 
-def reach_of(summary: Summary) -> float | None:
+def reach_of(summary: Estimate) -> float | None:
     """How far the interval reaches from the mean, on its longer side."""
     if summary.mean is None or summary.low is None or summary.high is None:
         return None

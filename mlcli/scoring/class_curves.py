@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from mlcli.core.findings import Curve
@@ -23,8 +22,8 @@ class ClassCurves:
     label: str
     counts: ThresholdCounts
     calibration: Calibration
-    answered: tuple[float, float, float]
-    """The false positive rate, recall and precision of the answers as they were decided."""
+    operating_point: tuple[float, float, float]
+    """The false positive rate, recall and precision of the predicted classes."""
 
     @property
     def roc(self) -> Line:
@@ -37,43 +36,41 @@ class ClassCurves:
         return self.counts.recall, self.counts.precision
 
 
-def curves_of(model_result: ModelResult, name: str) -> list[ClassCurves]:
-    """The curves of the class that is looked for, or of every class where there are more than two."""
-    answers = model_result.answers if model_result.done else None
+def curves_of(result: ModelResult, name: str) -> list[ClassCurves]:
+    """The curves of the positive class, or of every class where there are more than two."""
+    answers = result.answers if result.done else None
     if not isinstance(answers, LabelAnswers) or answers.probabilities is None:
         return []
-    codes = [1] if len(answers.classes) == 2 else range(len(answers.classes))
+    curves: list[ClassCurves] = []
     counting = answers.truth[answers.weights > 0]
-    known = (code for code in codes if 0 < (counting == code).sum() < len(counting))
-    return [_curves_of_class(answers, code, name) for code in known]
+    for code in [1] if len(answers.classes) == 2 else range(len(answers.classes)):
+        if not 0 < (counting == code).sum() < len(counting):
+            continue
+        scores, positive, weights = answers.probabilities[:, code], answers.truth == code, answers.weights
+        counts = counts_by_threshold(scores, positive, weights)
+        predicted = answers.predicted == code
+        hits, wrong = float(weights[predicted & positive].sum()), float(weights[predicted & ~positive].sum())
+        precision = hits / (hits + wrong) if hits + wrong else 1.0
+        operating_point = (wrong / counts.negatives, hits / counts.positives, precision)
+        bins = calibration(scores, positive, weights)
+        curves.append(ClassCurves(name, answers.classes[code], counts, bins, operating_point))
+    return curves
 
 
-def curves_as_findings(model_result: ModelResult) -> list[Curve]:
-    """The curves of a cell as data, at every threshold."""
-    return [curve for of_class in curves_of(model_result, "") for curve in _as_findings(of_class)]
-
-
-def _curves_of_class(answers: LabelAnswers, code: int, name: str) -> ClassCurves:
-    assert answers.probabilities is not None
-    scores, positive, weights = answers.probabilities[:, code], answers.truth == code, answers.weights
-    counts = counts_by_threshold(scores, positive, weights)
-    said = answers.predicted == code
-    hits, wrong = float(weights[said & positive].sum()), float(weights[said & ~positive].sum())
-    precision = hits / (hits + wrong) if hits + wrong else 1.0
-    decided = (wrong / counts.negatives, hits / counts.positives, precision)
-    return ClassCurves(name, answers.classes[code], counts, calibration(scores, positive, weights), decided)
-
-
-def _as_findings(class_curves: ClassCurves) -> Iterator[Curve]:
-    thresholds = tuple(
-        value if math.isfinite(value) else None for value in class_curves.counts.thresholds.tolist()
-    )
-    for title, over, upwards, (x, y) in (
-        ("ROC", "false positive rate", "true positive rate", class_curves.roc),
-        ("precision and recall", "recall", "precision", class_curves.precision_recall),
-    ):
-        series = ((upwards, tuple(y.tolist())), ("threshold", thresholds))
-        yield Curve(f"{title} of {class_curves.label}", over, tuple(x.tolist()), series)
-    bins = class_curves.calibration
-    series = (("share of rows", tuple(bins.observed.tolist())), ("weight", tuple(bins.weight.tolist())))
-    yield Curve(f"calibration of {class_curves.label}", "probability", tuple(bins.predicted.tolist()), series)
+def curves_as_findings(result: ModelResult) -> list[Curve]:
+    """The curves of a model as data, at every threshold."""
+    findings: list[Curve] = []
+    for curves in curves_of(result, ""):
+        thresholds = tuple(value if math.isfinite(value) else None for value in curves.counts.thresholds.tolist())
+        for title, over, upwards, (x, y) in (
+            ("ROC", "false positive rate", "true positive rate", curves.roc),
+            ("precision and recall", "recall", "precision", curves.precision_recall),
+        ):
+            series = ((upwards, tuple(y.tolist())), ("threshold", thresholds))
+            findings.append(Curve(f"{title} of {curves.label}", over, tuple(x.tolist()), series))
+        bins = curves.calibration
+        series = (("share of rows", tuple(bins.observed.tolist())), ("weight", tuple(bins.weight.tolist())))
+        findings.append(
+            Curve(f"calibration of {curves.label}", "probability", tuple(bins.predicted.tolist()), series)
+        )
+    return findings

@@ -66,7 +66,7 @@ class Series:
         found = compare(metric, self.answers[value], other.answers[value], parts, pooled, unstable=unstable)
         return not found.distinguishable
 
-    def learned_from(self, value: float) -> list[int]:
+    def train_rows_at(self, value: float) -> list[int]:
         """How many rows each split has learned from."""
         return [self.scored.splits[place].train_rows for place in self.places.get(value, ())]
 

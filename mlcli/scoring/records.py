@@ -25,8 +25,10 @@ from mlcli.scoring.differences import differences_of, named_pairs
 from mlcli.scoring.fairness import GroupFairness, fairness_by_groups, similar_rows
 from mlcli.scoring.gates import Gate
 from mlcli.scoring.kinds import AssociationRule, OddRow
-from mlcli.scoring.model_results import Group, ModelResult, choices_of, first_cell, groups_of, metrics_in
+from mlcli.scoring.model_results import ModelResult, choices_of, first_cell, groups_of, metrics_in
 from mlcli.scoring.over_datasets import compared_over_datasets
+from mlcli.scoring.remarks import Remark, remarks_of
+from mlcli.scoring.verdict import Verdict, verdict_on
 from mlcli.tasks.table import kind_named, named
 
 
@@ -163,6 +165,8 @@ class ModelRecord:
     fairness: FairnessRecord | None = field(metadata=shown(optional=True))
     notes: tuple[str, ...]
     warnings: tuple[str, ...]
+    remarks: tuple[Remark, ...] = field(metadata=shown(optional=True))
+    """Notes, warnings and doubts about the scores, with their codes."""
 
 
 @dataclass(frozen=True)
@@ -241,6 +245,8 @@ class ExperimentRecord:
     version: str
     cells: tuple[ModelRecord, ...]
     comparisons: tuple[DifferencesRecord, ...]
+    verdicts: tuple[Verdict, ...] = field(metadata=shown(optional=True))
+    """One for each table, by the metric that decides."""
     over_datasets: tuple[OverDatasetsRecord, ...] = field(metadata=shown(optional=True))
     gates: tuple[Gate, ...] = field(default=(), metadata=shown(optional=True))
 
@@ -254,10 +260,31 @@ def experiment_record(
     gates: Sequence[Gate] = (),
 ) -> ExperimentRecord:
     """The record of an experiment: an entry for each model, in the order of the plan."""
+    comparisons: list[DifferencesRecord] = []
+    verdicts: list[Verdict] = []
+    for group in groups_of(results):
+        cell = first_cell(group)
+        differences_by_metric = [differences_of(group, metric) for metric in metrics_in(group)]
+        verdict = verdict_on(group, differences_by_metric[0])
+        verdicts += [] if verdict is None else [verdict]
+        comparisons += [
+            DifferencesRecord(
+                cell.dataset.name,
+                cell.kind,
+                cell.seed,
+                differences.metric.name,
+                group[differences.best],
+                len(differences.to_best) + 1,
+                tuple(PairRecord(models, test) for models, test in named_pairs(differences, group)),
+            )
+            for differences in differences_by_metric
+            if differences is not None and differences.to_best
+        ]
     return ExperimentRecord(
         __version__,
         tuple(model_record(result, curves, similarity if fair else None) for result in results),
-        tuple(record for group in groups_of(results) for record in _differences_records(group)),
+        tuple(comparisons),
+        tuple(verdicts),
         tuple(over_datasets_record(over) for over in compared_over_datasets(results)),
         tuple(gates),
     )
@@ -304,12 +331,17 @@ def model_record(result: ModelResult, curves: bool = False, similarity: float | 
     """A model with its scores, and if requested curves of probabilities and fairness."""
     from mlcli.scoring.class_curves import curves_as_findings
 
+    def points(series: Series) -> tuple[PointRecord, ...]:
+        return tuple(PointRecord(value, summaries) for value, summaries in summaries_of(series).items())
+
     splits, cell = result.splits, result.cell
-    series = {series.kind: series for series in series_of(result) if not series.line}
-    lines = [series for series in series_of(result) if series.line]
+    every_series = series_of(result)
+    series = {series.kind: SeriesRecord(series.over, points(series)) for series in every_series if not series.line}
+    lines = [series for series in every_series if series.line]
     decomposition = requested_decomposition(result)
+    groups = fairness_by_groups(result) if similarity is not None and result.done else []
     fields_at = kind_named(cell.kind).fields_at if result.done else ""
-    fields: Mapping[str, Any] = named(fields_at)(result) if fields_at else {}
+    fields_of_kind: Mapping[str, Any] = named(fields_at)(result) if fields_at else {}
     return ModelRecord(
         cell=cell_record(cell),
         status=result.status,
@@ -319,9 +351,9 @@ def model_record(result: ModelResult, curves: bool = False, similarity: float | 
         seconds=SecondsRecord(sum(each(splits, "fit_seconds")), sum(each(splits, "predict_seconds"))),
         metrics=result.summaries,
         training=result.training,
-        series=_series_record(series.get("series")),
-        stages=_series_record(series.get("stages")),
-        lines=LinesRecord(lines[0].over, {line.line: _points(line) for line in lines}) if lines else None,
+        series=series.get("series"),
+        stages=series.get("stages"),
+        lines=LinesRecord(lines[0].over, {line.line: points(line) for line in lines}) if lines else None,
         bias_variance=decomposition if isinstance(decomposition, Decomposition) else None,
         confusion=result.confusion,
         classes=result.classes,
@@ -336,38 +368,12 @@ def model_record(result: ModelResult, curves: bool = False, similarity: float | 
             for split, chosen in choices_of(result)
         ),
         curves=tuple(curves_as_findings(result)) if curves else (),
-        fairness=None if similarity is None else _fairness_record(result, similarity),
+        fairness=FairnessRecord(tuple(groups), similar_rows(result, similarity or SIMILARITY)) if groups else None,
         notes=(*cell.dataset.notes, *result.cell_result.notes),
         warnings=tuple(dict.fromkeys(text for of_split in each(splits, "warnings") for text in of_split)),
-        **fields,
+        remarks=remarks_of(result),
+        **fields_of_kind,
     )
-
-
-def _series_record(series: Series | None) -> SeriesRecord | None:
-    return None if series is None else SeriesRecord(series.over, _points(series))
-
-
-def _points(series: Series) -> tuple[PointRecord, ...]:
-    return tuple(PointRecord(value, summaries) for value, summaries in summaries_of(series).items())
-
-
-def _fairness_record(result: ModelResult, similarity: float) -> FairnessRecord | None:
-    groups = fairness_by_groups(result) if result.done else []
-    return FairnessRecord(tuple(groups), similar_rows(result, similarity)) if groups else None
-
-
-def _differences_records(group: Group) -> list[DifferencesRecord]:
-    """One for each metric, the one that decides first."""
-    cell, records = first_cell(group), []
-    for metric in metrics_in(group):
-        differences = differences_of(group, metric)
-        if differences is not None and differences.to_best:
-            pairs = tuple(PairRecord(models, test) for models, test in named_pairs(differences, group))
-            among, best = len(differences.to_best) + 1, group[differences.best]
-            records.append(
-                DifferencesRecord(cell.dataset.name, cell.kind, cell.seed, metric.name, best, among, pairs)
-            )
-    return records
 
 
 def over_datasets_record(over: OverDatasets) -> OverDatasetsRecord:

@@ -139,7 +139,7 @@ def test_a_bias_that_is_estimated_below_0_is_said_to_be_about_0(tmp_path: Path) 
     tree = (*words, "4", "-m", "extra-trees", "-p", "trees=1", "--seed")
     of_trees = [typed(*tree, str(seed)).stdout for seed in range(3)]
     for shown in of_trees:
-        assert (" -0.0" in shown) == ("a bias² below 0 is the estimate of one that is about 0" in shown)
+        assert (" -0.0" in shown) == ("a bias² below 0 is an estimate of one that is about 0" in shown)
     assert any("below 0" in shown for shown in of_trees)
 
 

@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from mlcli.core.answers import Header
 from mlcli.core.findings import Histogram
 from mlcli.report.document import Grid, Notes
-from mlcli.report.views.kinds.anomaly import scores_of
+from mlcli.report.views.anomaly import detector_of
 from mlcli.tasks.anomaly import ScoreAnswers
 from tests.support.shell import typed
 
@@ -47,7 +47,7 @@ def texts(grid: Grid) -> list[list[str]]:
 def test_every_row_is_in_one_bin_of_its_label() -> None:
     rng = np.random.default_rng(0)
     truth = rng.choice([-1, 0, 1], 300).tolist()
-    _, histogram, *_ = scores_of("lof", answers_of([*rng.normal(size=299), 50.0], truth))
+    _, histogram, *_ = detector_of("lof", answers_of([*rng.normal(size=299), 50.0], truth))
     assert isinstance(histogram, Histogram)
     counted = {name: sum(counts) for name, counts in histogram.counts}
     assert counted == {"good": truth.count(0), "bad": truth.count(1), "not known": truth.count(-1)}
@@ -55,13 +55,13 @@ def test_every_row_is_in_one_bin_of_its_label() -> None:
 
 @pytest.mark.parametrize("score", [[1.0] * 4, [1.0, 1.0, 1.0, 7.0], [0.0, 1e-300, 2e-300, 1e300]])
 def test_equal_and_extreme_scores_have_a_histogram(score: list[float]) -> None:
-    _, histogram, *_ = scores_of("lof", answers_of(score, [0, 0, 1, 1]))
+    _, histogram, *_ = detector_of("lof", answers_of(score, [0, 0, 1, 1]))
     assert isinstance(histogram, Histogram)
     assert sum(sum(counts) for _, counts in histogram.counts) == 4
 
 
 def test_the_oddest_rows_come_first_with_the_columns_that_made_them_so() -> None:
-    blocks = list(scores_of("lof", answers_of([1, 5, 3], [0, 1, 0], [3.0] * 3)))
+    blocks = list(detector_of("lof", answers_of([1, 5, 3], [0, 1, 0], [3.0] * 3)))
     rows = next(texts(block) for block in blocks if isinstance(block, Grid) and block.header[0] == "oddest rows")
     # Numbered from 1, as in the file; a column that adds a hundredth is not named.
     assert rows == [
@@ -73,24 +73,24 @@ def test_the_oddest_rows_come_first_with_the_columns_that_made_them_so() -> None
 
 def test_a_row_that_several_splits_have_judged_is_listed_once() -> None:
     answers = ScoreAnswers.pooled([answers_of([1, 5], [0, 1]), answers_of([2, 4], [0, 1])])
-    shown = scores_of("lof", answers)
+    shown = detector_of("lof", answers)
     rows = next(texts(one) for one in shown if isinstance(one, Grid) and one.header[0] == "oddest rows")
     assert [row[:2] for row in rows if row[0] in ("11", "12")] == [["12", "5"], ["11", "2"]]
 
 
 def test_how_rows_are_flagged_is_said() -> None:
     def said(answers: ScoreAnswers) -> str:
-        return next(block.items[0][1] for block in scores_of("lof", answers) if isinstance(block, Notes))
+        return next(block.items[0][1] for block in detector_of("lof", answers) if isinstance(block, Notes))
 
     assert "no threshold" in said(answers_of([1, 5], [0, 1]))
     assert "threshold 4, " in said(answers_of([1, 5], [0, 1], [4.0, 4.0]))
-    assert "1 of 2 judged rows, 1 of them bad" in said(answers_of([1, 5], [0, 1], [4.0, 4.0]))
+    assert "1 of 2 scored rows, 1 of them bad" in said(answers_of([1, 5], [0, 1], [4.0, 4.0]))
     assert "2 to 4 by split" in said(answers_of([1, 5], [0, 1], [2.0, 4.0]))
     assert "threshold above 0, " in said(answers_of([0, 1], [0, 1], [np.nextafter(0.0, 1.0)] * 2))
 
 
 def test_without_labels_rows_are_only_counted() -> None:
-    _, histogram, *_ = scores_of("lof", answers_of([1, 5], [-1, -1], labelled=False))
+    _, histogram, *_ = detector_of("lof", answers_of([1, 5], [-1, -1], labelled=False))
     assert isinstance(histogram, Histogram)
     assert [name for name, _ in histogram.counts] == ["rows"]
 
@@ -179,7 +179,7 @@ def test_a_kept_detector_flags_a_share_of_the_rows_without_labels_that_it_learne
         [float(row["score"]) for row in rows if float(row["score"]) > scores[269]]
     )
     shown = typed("eval", "faithful", "-m", str(model)).stdout
-    assert "it flags 2 of 272 judged rows" in shown
+    assert "it flags 2 of 272 scored rows" in shown
 
 
 @pytest.mark.parametrize("data", ["wdbc", "ruspini"])

@@ -13,14 +13,14 @@ from sklearn.manifold import trustworthiness
 from mlcli.core.findings import Cloud, Points
 from mlcli.report.document import Preformatted
 from mlcli.report.pictures.characters import drawn
-from mlcli.report.views.dataset import boxplots, histogram
-from mlcli.report.views.kinds.clustering import (
+from mlcli.scoring.clusters import (
     BESIDE_ALL,
     between_centres,
     by_components,
     by_neighbours,
     high_and_low,
 )
+from mlcli.scoring.plots import boxplots, histogram
 from tests.support.shell import document, typed
 
 PARTS = [("one", np.array([1.0, 2.0, 2.5, 3.0, 4.0, 9.0])), ("two", np.array([5.0, 5.0, 6.0]))]

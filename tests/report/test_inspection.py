@@ -16,8 +16,8 @@ from mlcli.experiment.run.batch import run
 from mlcli.experiment.spec.cells import DataSpec, Experiment, ModelSpec, ProtocolSpec, StepSpec
 from mlcli.experiment.spec.plan import plan
 from mlcli.metrics.registry import metric_named
-from mlcli.report.views.inspection import cluster_planes, inspection_of
-from mlcli.scoring.importance import permutation_importance
+from mlcli.scoring.clusters import cluster_planes
+from mlcli.scoring.importance import inspection_of, permutation_importance
 from mlcli.scoring.model_results import ModelResult, score_result
 from mlcli.tasks.classification import LabelAnswers
 
@@ -79,7 +79,7 @@ def test_the_mean_answer_is_that_of_scikit_learn(table: Path) -> None:
     assert isinstance(curve, Curve)
     theirs = LinearRegression().fit(worth.train.table.numbers, worth.train.y)
     wanted = peer.partial_dependence(
-        theirs, worth.held_rows.table.numbers, [0], custom_values={0: np.array(curve.points)}, method="brute"
+        theirs, worth.test_rows.table.numbers, [0], custom_values={0: np.array(curve.points)}, method="brute"
     )
     assert curve.series[0][1] == pytest.approx(wanted["average"][0], abs=1e-9)
 
@@ -125,7 +125,7 @@ def test_partial_dependence_weighs_rows_as_scikit_learn_does(table: Path) -> Non
     worth = permutation_importance(one.cell, one.metrics[0])
     assert worth is not None
     assert isinstance(curve, Curve)
-    held = worth.held_rows
+    held = worth.test_rows
     theirs = LinearRegression().fit(worth.train.table.numbers, worth.train.y, worth.train.weights)
     values = {0: np.array(curve.points)}
     wanted = peer.partial_dependence(

@@ -24,7 +24,7 @@ from mlcli.report.document import GridCell, explained, grid
 from mlcli.report.formats.text import text_of
 from mlcli.report.page import Page, columns_of, height
 from mlcli.report.pictures.characters import drawn
-from mlcli.report.views.dataset import histogram
+from mlcli.scoring.plots import histogram
 
 SCREE = Bars("Scree", ("component", "variance", "share"), ("1", "2", "3"), (4.0, 2.0, 0.01), ((0.6, 0.3, 0.0),))
 SCORES = Histogram("", "score", (0.0, 1.0, 2.0, 3.0), (("good", (8.0, 1.0, 0.0)), ("bad", (0.0, 1.0, 0.0))))

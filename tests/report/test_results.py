@@ -16,7 +16,7 @@ from mlcli.metrics.confusion import Confusion
 from mlcli.metrics.scores.labels import ClassRates
 from mlcli.report.formats.text import text_of
 from mlcli.report.page import Page
-from mlcli.report.views.kinds.classification import confusion_of
+from mlcli.report.views.classification import confusion_of
 from mlcli.report.views.results import Details, results_of
 from mlcli.scoring.model_results import score_result
 from mlcli.scoring.records import experiment_record

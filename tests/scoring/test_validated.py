@@ -8,9 +8,10 @@ from sklearn.metrics import roc_auc_score
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.spec.cells import DataSpec, Experiment, ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.plan import plan
-from mlcli.report.views.verdict import verdict_on
+from mlcli.report.views.sentences import verdict_sentences
 from mlcli.scoring.differences import differences_of
 from mlcli.scoring.model_results import Group, group_of, score_result
+from mlcli.scoring.verdict import verdict_on
 
 DETECTORS = ("mahalanobis", "lof", "z-score")
 
@@ -23,7 +24,8 @@ def results(*use: str, data: str = "ionosphere", task: str = "anomaly", protocol
 
 def verdict(group: Group) -> str:
     metric = next(iter(group)).metrics[0]
-    return "".join(sentence.text for sentence in verdict_on(group, differences_of(group, metric)))
+    verdict = verdict_on(group, differences_of(group, metric))
+    return "".join(sentence.text for sentence in verdict_sentences(verdict))
 
 
 @pytest.mark.parametrize("data", ["ionosphere", "wdbc"])

@@ -1,22 +1,22 @@
-"""Numbers as pictures: histograms of parts of them on the same edges, Tukey's boxes, points of two columns."""
+"""Datasets: the profile of one, a plot of its columns, and two files beside each other."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mlcli.core import findings
 from mlcli.core.errors import DataError, UsageError
-from mlcli.core.findings import Bars, Boxplots, Entry, Finding, Histogram, Points, Table
-from mlcli.core.names import counted, did_you_mean
+from mlcli.core.findings import Bars, Entry, Finding, Points
+from mlcli.core.names import counted, did_you_mean, listed
 from mlcli.core.schema import Column
 from mlcli.core.seeds import rng_for
 from mlcli.core.tables import Array, Flags, Rows
 from mlcli.data.dataset import Dataset
-from mlcli.data.profile import ColumnProfile, LevelCount, LevelSummary, Profile, bin_edges
+from mlcli.data.profile import ColumnProfile, Profile, bin_edges
 from mlcli.report.document import (
     Content,
     Document,
@@ -30,61 +30,15 @@ from mlcli.report.document import (
     strong,
 )
 from mlcli.report.numbers import lined_up, share, short
+from mlcli.scoring.files import differing_columns
+from mlcli.scoring.plots import histogram_of, pairs
 
-BINS = 8
-WHISKER = 1.5
+if TYPE_CHECKING:
+    from mlcli.data.join import JoinedTable, Key
+    from mlcli.experiment.drift import Drift
 
-NamedNumbers = Sequence[tuple[str, Array]]
-"""Numbers by what they are called."""
-
-
-def histogram(title: str, measure: str, parts: NamedNumbers, bins: int = BINS) -> Histogram:
-    """How many numbers of each part lie where."""
-    edges = bin_edges(np.concatenate([part for _, part in parts]), bins)
-    return histogram_of(title, measure, edges, {name: np.histogram(part, edges)[0] for name, part in parts})
-
-
-def histogram_of(title: str, measure: str, edges: Array, counts: Mapping[str, NDArray[Any]]) -> Histogram:
-    """A histogram of what was counted between some edges."""
-    results = tuple((name, tuple(map(float, of_part))) for name, of_part in counts.items())
-    return Histogram(title, measure, tuple(edges.tolist()), results)
-
-
-def boxplots(title: str, measure: str, parts: NamedNumbers) -> Boxplots:
-    """Tukey's box of each part."""
-    boxes = tuple((name, *_box(part)) for name, part in parts)
-    outside = tuple(beyond for *_, beyond in boxes)
-    return Boxplots(title, measure, tuple((name, box) for name, box, _ in boxes), outside)
-
-
-def _box(part: Array) -> tuple[tuple[float, ...], int]:
-    """The whiskers, quartiles and median in ascending order, and how many values lie outside."""
-    low, middle, high = np.quantile(part, [0.25, 0.5, 0.75])
-    reach = WHISKER * (high - low)
-    inside = part[(part >= low - reach) & (part <= high + reach)]
-    box = (float(inside.min()), float(low), float(middle), float(high), float(inside.max()))
-    return box, len(part) - len(inside)
-
-
-def pairs(x: Array, y: Array) -> tuple[tuple[float, float], ...]:
-    """Points of which both numbers are known."""
-    known = np.isfinite(x) & np.isfinite(y)
-    return tuple(zip(x[known].tolist(), y[known].tolist(), strict=True))
-
-
-LEVELS_SHOWN = 4
-LONGEST_LEVEL = 40
-"""So many letters of a level are shown, so that cells of whole texts leave the table readable."""
-MOST_BINS = 20
 MOST_POINTS = 1_000
-"""Of more rows so many are drawn at random: a terminal shows no more."""
-MOST_GROUPS = 6
-OTHERS = "others"
-
-
-def profile_of(profile: Profile, tables: Sequence[Finding] = ()) -> Document:
-    """The whole profile, with tables that say more of the warnings."""
-    return tuple(_elements(profile, tables))
+"""Of more rows, so many are drawn at random: a terminal shows no more."""
 
 
 def shipped_datasets_of(shipped: Mapping[str, str]) -> Document:
@@ -93,106 +47,100 @@ def shipped_datasets_of(shipped: Mapping[str, str]) -> Document:
     return table, notes("mlcli data NAME shows the columns of one; any CSV file works as well: mlcli data my.csv")
 
 
-def _elements(profile: Profile, tables: Sequence[Finding]) -> Iterator[Element]:
+def profile_of(profile: Profile, tables: Sequence[Finding] = ()) -> Document:
+    """The whole profile, with tables that say more of the warnings."""
+    return tuple(_profile_elements(profile, tables))
+
+
+def _profile_elements(profile: Profile, tables: Sequence[Finding]) -> Iterator[Element]:
     task = " of ".join(part for part in (profile.task, profile.target) if part) or "no target"
     yield Heading(profile.name, 1)
     yield Sentence(f"{counted(profile.rows, 'row')}, {counted(len(profile.columns), 'column')}; {task}")
-    rows = ([*_column_cells(column), *_values_cells(column)] for column in profile.columns)
+    rows = [_column_cells(column) for column in profile.columns]
     yield grid(["column", "role", "kind", "missing", "values", "distribution"], rows, right=[3])
     if profile.classes:
-        yield from explained([_class_bars(str(profile.target), profile.classes)])
-    yield from _list_elements("How kinds and roles were found", _sources_of_columns(profile.columns))
-    yield from _list_elements("Remarks on reading the file", profile.notes)
-    yield from _list_elements("Warnings", profile.warnings)
+        total = sum(label.count for label in profile.classes)
+        shares = tuple(share(label.count, total) for label in profile.classes)
+        labels = tuple(label.level for label in profile.classes)
+        counts = tuple(label.count for label in profile.classes)
+        yield from explained(
+            [Bars(f"Classes of {profile.target}", ("class", "rows", "share"), labels, counts, (shares,))]
+        )
+    reasons: dict[str, list[str]] = {}
+    for column in profile.columns:
+        reasons.setdefault(f"{column.source}, {column.why}" if column.why else column.source, []).append(
+            column.name
+        )
+    sources = [
+        f"all columns: {reason}" if len(reasons) == 1 else f"{', '.join(names)}: {reason}"
+        for reason, names in reasons.items()
+    ]
+    for title, sentences in (
+        ("How kinds and roles were found", sources),
+        ("Remarks on reading the file", profile.notes),
+        ("Warnings", profile.warnings),
+    ):
+        if sentences:
+            yield Heading(title)
+            yield notes(*sentences, mark="-")
     yield from explained(tables)
     yield from _about_elements(profile.about)
 
 
 def _column_cells(column: ColumnProfile) -> list[Content]:
     missing = f"{column.missing} ({100 * column.missing_share:.1f} %)" if column.missing else "0"
-    role: GridCell | str = GridCell(column.role, "best") if column.role == "target" else column.role
-    return [strong(column.name), role, column.kind, missing]
-
-
-def _values_cells(column: ColumnProfile) -> list[Content]:
+    role: Content = GridCell(column.role, "best") if column.role == "target" else column.role
+    cells: list[Content] = [strong(column.name), role, column.kind, missing]
     if (numbers := column.numbers) is not None:
         kind = "whole numbers, " if numbers.discrete else ""
         values = f"{kind}{short(numbers.low)} to {short(numbers.high)}, mean {short(numbers.mean)}"
-        return [values, _histogram(numbers.counts)]
-    return _level_cells(column.levels) if column.levels is not None and column.levels.used else ["none", ""]
+        return [*cells, values, _small_histogram(numbers.counts)]
+    if column.levels is None or not column.levels.used:
+        return [*cells, "none", ""]
+    levels, most, longest = column.levels, 4, 40  # whole texts would make the table unreadable
+    texts = []
+    for top in levels.top[:most]:
+        name = top.level if len(top.level) <= longest else f"{top.level[: longest - 1]}…"
+        texts.append(f"{name} {top.count}")
+    more = f" and {counted(levels.used - most, 'more level')}" if levels.used > most else ""
+    unused = f" ({levels.levels - levels.used} unused)" if levels.levels > levels.used else ""
+    return [*cells, f"{', '.join(texts)}{more}{unused}", _small_histogram([top.count for top in levels.top])]
 
 
-def _level_cells(levels: LevelSummary) -> list[Content]:
-    shown = ", ".join(f"{_shortened(top.level)} {top.count}" for top in levels.top[:LEVELS_SHOWN])
-    more = levels.used - LEVELS_SHOWN
-    unused = levels.levels - levels.used
-    text = shown + (f" and {counted(more, 'more level')}" if more > 0 else "")
-    return [text + (f" ({unused} unused)" if unused else ""), _histogram([top.count for top in levels.top])]
-
-
-def _shortened(level: str) -> str:
-    return level if len(level) <= LONGEST_LEVEL else f"{level[: LONGEST_LEVEL - 1]}…"
-
-
-def _histogram(counts: Sequence[int]) -> GridCell:
+def _small_histogram(counts: Sequence[int]) -> GridCell:
     highest = max(counts, default=0)
     return GridCell("", heights=tuple(count / highest if count else math.nan for count in counts))
 
 
-def _sources_of_columns(columns: Sequence[ColumnProfile]) -> list[str]:
-    """How kinds and roles were found, columns of one reason together."""
-    reasons: dict[str, list[str]] = {}
-    for column in columns:
-        reason = f"{column.source}, {column.why}" if column.why else column.source
-        reasons.setdefault(reason, []).append(column.name)
-    if len(reasons) == 1:
-        return [f"all columns: {reason}" for reason in reasons]
-    return [f"{', '.join(names)}: {reason}" for reason, names in reasons.items()]
-
-
-def _class_bars(target: str, classes: Sequence[LevelCount]) -> Bars:
-    total = sum(label.count for label in classes)
-    labels, counts = zip(*((label.level, label.count) for label in classes), strict=True)
-    shares = tuple(share(count, total) for count in counts)
-    return Bars(f"Classes of {target}", ("class", "rows", "share"), labels, counts, (shares,))
-
-
-def _list_elements(title: str, sentences: Sequence[str]) -> Iterator[Element]:
-    if sentences:
-        yield Heading(title)
-        yield notes(*sentences, mark="-")
-
-
-def _about_elements(facts_by_name: Mapping[str, Any]) -> Iterator[Element]:
+def _about_elements(about: Mapping[str, object]) -> Iterator[Element]:
     """Source, licence and the like; what is itself a table stands below."""
-    facts = [[key, _in_words(value)] for key, value in facts_by_name.items() if value and not _is_table(value)]
+    tables: dict[str, list[dict[str, object]]] = {
+        key: value
+        for key, value in about.items()
+        if isinstance(value, list) and value and all(isinstance(row, dict) for row in value)
+    }
+    facts = [[key, _in_words(value)] for key, value in about.items() if value and key not in tables]
     if facts:
         yield grid(["", ""], facts)
-    for key, value in facts_by_name.items():
-        if _is_table(value):
-            yield Heading(key.capitalize())
-            yield from _table_of_mappings(value)
+    for key, rows in tables.items():
+        names = list(dict.fromkeys(name for row in rows for name in row))
+        # What is the same in all of several rows is said once.
+        shared = [name for name in names if len(rows) > 1 and len({_in_words(row.get(name)) for row in rows}) == 1]
+        shown = [name for name in names if name not in shared]
+        columns: list[list[str]] = []
+        numeric: list[int] = []
+        for index, name in enumerate(shown):
+            cells = [row.get(name) for row in rows]
+            numbers = [float(cell) for cell in cells if isinstance(cell, int | float)]
+            if len(numbers) == len(cells):
+                numeric.append(index)
+            columns.append(lined_up(numbers) if len(numbers) == len(cells) else list(map(_in_words, cells)))
+        yield Heading(key.capitalize())
+        yield grid(shown, zip(*columns, strict=True), right=numeric)
+        yield notes(*(f"{name}: {_in_words(rows[0][name])}" for name in shared))
 
 
-def _is_table(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(row, dict) for row in value)
-
-
-def _table_of_mappings(rows: Sequence[Mapping[str, Any]]) -> Iterator[Element]:
-    """Rows by their keys; what is the same in all of several rows is said once."""
-    keys = list(dict.fromkeys(key for row in rows for key in row))
-    shared = [key for key in keys if len(rows) > 1 and len({_in_words(row.get(key)) for row in rows}) == 1]
-    shown = [key for key in keys if key not in shared]
-    numbers = [at for at, key in enumerate(shown) if all(isinstance(row.get(key), int | float) for row in rows)]
-    columns = [
-        lined_up([row[key] for row in rows]) if index in numbers else [_in_words(row.get(key)) for row in rows]
-        for index, key in enumerate(shown)
-    ]
-    yield grid(shown, zip(*columns, strict=True), right=numbers)
-    yield notes(*(f"{key}: {_in_words(rows[0][key])}" for key in shared))
-
-
-def _in_words(value: Any) -> str:
+def _in_words(value: object) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{key} {_in_words(item)}" for key, item in value.items())
     if isinstance(value, list):
@@ -201,31 +149,35 @@ def _in_words(value: Any) -> str:
 
 
 def plot_of(dataset: Dataset, names: Sequence[str]) -> Finding:
-    """The picture of one column, of two, or of two in the groups of a third; else in those of the classes."""
+    """The plot of one column, of two, or of two in the groups of a third; else in those of the classes."""
     if not 1 <= len(names) <= 3:
         raise UsageError("a picture is of one, two or three columns", hint="such as --plot age --plot income")
-    columns = [_column(dataset, name) for name in names]
-    rows, every = _sampled_rows(dataset), np.arange(len(dataset))
+    by_name = {field.column.name: field.column for field in dataset.schema}
+    for name in names:
+        if name not in by_name:
+            hint = did_you_mean(name, list(by_name), "columns")
+            raise DataError(f"there is no column '{name}'", where=dataset.name, hint=hint)
+    columns = [by_name[name] for name in names]
     by = columns[2] if len(columns) == 3 else dataset.schema.the("target")
     by = by if by is not None and by.name not in names[:2] else None
-    note = f"{len(rows):,} of {len(dataset):,} rows, drawn at random" if len(rows) < len(dataset) else ""
+    every = np.arange(len(dataset))
+    first = columns[0]
     if len(columns) == 1:
-        return _distribution_of(dataset, columns[0], _groups_by(dataset, by, every))
-    return _two_columns(dataset, columns[0], columns[1], rows, _groups_by(dataset, by, rows), note)
-
-
-def _column(dataset: Dataset, name: str) -> Column:
-    known = {field.column.name: field.column for field in dataset.schema}
-    if name not in known:
-        hint = did_you_mean(name, list(known), "columns")
-        raise DataError(f"there is no column '{name}'", where=dataset.name, hint=hint)
-    return known[name]
-
-
-def _sampled_rows(dataset: Dataset) -> Rows:
-    if len(dataset) <= MOST_POINTS:
-        return np.arange(len(dataset))
-    return np.sort(rng_for("plot", dataset.content).choice(len(dataset), MOST_POINTS, replace=False))
+        return _distribution_of(dataset, first, _groups_by(dataset, by, every))
+    second = columns[1]
+    if first.coded and second.coded:
+        return _contingency_table(dataset, first, second)
+    if first.coded or second.coded:  # the levels are the groups of the numbers
+        numeric, nominal = (second, first) if first.coded else (first, second)
+        return _distribution_of(dataset, numeric, _groups_by(dataset, nominal, every))
+    rows, note = every, ""
+    if len(dataset) > MOST_POINTS:
+        rows = np.sort(rng_for("plot", dataset.content).choice(len(dataset), MOST_POINTS, replace=False))
+        note = f"{len(rows):,} of {len(dataset):,} rows, drawn at random"
+    x, y = _numbers_of(dataset, first)[rows], _numbers_of(dataset, second)[rows]
+    groups = _groups_by(dataset, by, rows)
+    points = tuple((name, pairs(x[members], y[members])) for name, members in groups.items())
+    return Points(f"{second.name} by {first.name}", first.name, second.name, points, note=note)
 
 
 def _numbers_of(dataset: Dataset, column: Column) -> Array:
@@ -234,7 +186,7 @@ def _numbers_of(dataset: Dataset, column: Column) -> Array:
 
 
 def _groups_by(dataset: Dataset, by: Column | None, rows: Rows) -> dict[str, Flags]:
-    """The rows of each of the most frequent levels, or of the lower, middle and upper third of numbers."""
+    """The rows of each of the six most frequent levels, or of the lower, middle and upper third of numbers."""
     if by is None:
         return {"rows": np.ones(len(rows), bool)}
     cells = _numbers_of(dataset, by)[rows]
@@ -243,10 +195,10 @@ def _groups_by(dataset: Dataset, by: Column | None, rows: Rows) -> dict[str, Fla
         middle = (cells > low) & (cells <= high)
         return {f"{by.name} to {low:.4g}": cells <= low, f"to {high:.4g}": middle, "above": cells > high}
     codes, counts = np.unique(cells[~np.isnan(cells)], return_counts=True)
-    shown = np.sort(codes[np.argsort(-counts, kind="stable")][:MOST_GROUPS])
-    result = {by.levels[int(code)]: cells == code for code in shown}
-    rest = ~np.isin(cells, shown) & ~np.isnan(cells)
-    return result | ({OTHERS: rest} if rest.any() else {})
+    shown = np.sort(codes[np.argsort(-counts, kind="stable")][:6])
+    groups = {by.levels[int(code)]: cells == code for code in shown}
+    others = ~np.isin(cells, shown) & ~np.isnan(cells)
+    return groups | ({"others": others} if others.any() else {})
 
 
 def _distribution_of(dataset: Dataset, column: Column, groups: dict[str, Flags]) -> Finding:
@@ -260,29 +212,103 @@ def _distribution_of(dataset: Dataset, column: Column, groups: dict[str, Flags])
         return Bars(title, (column.name, "rows", "share"), column.levels, tuple(map(float, counts)), (shares,))
     if not len(known) or not np.isfinite(np.ptp(known)):
         raise DataError(f"column '{column.name}' holds nothing to draw", where=dataset.name)
-    edges = bin_edges(known, min(MOST_BINS, max(1, len(np.unique(known)))))
-    counts = {name: np.histogram(cells[met & ~np.isnan(cells)], edges)[0] for name, met in groups.items()}
-    return histogram_of(title, column.name, edges, counts)
+    edges = bin_edges(known, min(20, max(1, len(np.unique(known)))))
+    by_group = {
+        name: np.histogram(cells[members & ~np.isnan(cells)], edges)[0] for name, members in groups.items()
+    }
+    return histogram_of(title, column.name, edges, by_group)
 
 
-def _two_columns(
-    dataset: Dataset, across: Column, upwards: Column, rows: Rows, groups: dict[str, Flags], note: str
-) -> Finding:
-    """Two columns of numbers as points; where one holds levels, its levels are the groups; of levels a table."""
-    if across.coded and upwards.coded:
-        return _contingency_table(dataset, across, upwards)
-    if across.coded or upwards.coded:
-        numeric, coded = (upwards, across) if across.coded else (across, upwards)
-        return _distribution_of(dataset, numeric, _groups_by(dataset, coded, np.arange(len(dataset))))
-    x, y = (_numbers_of(dataset, column)[rows] for column in (across, upwards))
-    points = tuple((name, pairs(x[met], y[met])) for name, met in groups.items())
-    return Points(f"{upwards.name} by {across.name}", across.name, upwards.name, points, note=note)
-
-
-def _contingency_table(dataset: Dataset, first: Column, second: Column) -> Table:
-    a, b = (_numbers_of(dataset, column) for column in (first, second))
+def _contingency_table(dataset: Dataset, first: Column, second: Column) -> findings.Table:
+    a, b = _numbers_of(dataset, first), _numbers_of(dataset, second)
     known = ~(np.isnan(a) | np.isnan(b))
     counts = np.zeros((len(first.levels), len(second.levels)), np.intp)
     np.add.at(counts, (a[known].astype(np.intp), b[known].astype(np.intp)), 1)
-    lines: Iterator[tuple[Entry, ...]] = zip(first.levels, *counts.T.tolist(), strict=True)
-    return Table(f"{first.name} and {second.name}", (first.name, *second.levels), tuple(lines))
+    rows: list[tuple[Entry, ...]] = [
+        (level, *line) for level, line in zip(first.levels, counts.tolist(), strict=True)
+    ]
+    return findings.Table(f"{first.name} and {second.name}", (first.name, *second.levels), tuple(rows))
+
+
+def joined_of(joined: JoinedTable, a: str, b: str) -> Document:
+    """How a join went: rows without a match, empty or repeated keys, columns with new names."""
+    header = ("file", "rows", "without a match", "with an empty key", "keys there twice or more")
+    files = ((a, joined.a), (b, joined.b))
+    rows = tuple((name, keys.rows, keys.unmatched, keys.empty, len(keys.doubled)) for name, keys in files)
+    return (
+        Heading(f"{a} with {b}", 1),
+        Sentence(f"{counted(len(joined), 'row')} of {counted(len(joined.columns), 'column')}."),
+        *explained([findings.Table("Keys", header, rows)]),
+        *map(Sentence, remarks_on_join(joined, a, b)),
+    )
+
+
+def remarks_on_join(joined: JoinedTable, a: str, b: str) -> Iterator[str]:
+    """What should be known of a join, a sentence each; the first says how many rows found a match."""
+
+    def keys_text(keys: Sequence[Key]) -> str:
+        return listed([" ".join(key) for key in keys], 5)
+
+    yield f"{joined.matched} of {counted(joined.a.rows, 'row')} of {a} have a match in {b}."
+    for name, keys in ((a, joined.a), (b, joined.b)):
+        if keys.unmatched:
+            yield f"{name}: {counted(keys.unmatched, 'row')} without a match, such as {keys_text(keys.examples)}."
+        if keys.empty:
+            yield f"{name}: {counted(keys.empty, 'row')} with an empty key, which match nothing."
+        if keys.doubled:
+            yield f"{name}: keys that stand there more than once: {keys_text(tuple(keys.doubled))}."
+    for before, after in joined.renamed.items():
+        yield f"Both files have a column '{before}': that of {b} is called '{after}'."
+
+
+def drift_of(drift: Drift) -> Document:
+    """How alike two files are: each column in both, how well a model tells them apart, and the verdict."""
+    a, b = drift.names
+    reading = (
+        "distance: D of numbers, Cramér's V of levels; 0 is alike. p is corrected by Holm over the columns. "
+        "PSI: below 0.1 little has moved, above 0.25 much has"
+    )
+    ranked = sorted(drift.columns, key=lambda column: (column.corrected, -column.distance))
+    rows = tuple(
+        (
+            column.name,
+            column.test,
+            column.distance,
+            f"{column.corrected:.2g}",
+            column.psi,
+            column.in_a,
+            column.in_b,
+        )
+        for column in ranked
+    )
+    header = ("column", "test", "distance", "p", "PSI", "in A", "in B")
+    low, high = drift.interval.low, drift.interval.high
+    interval = f" (95 % interval {low:.3f} to {high:.3f})" if low is not None and high is not None else ""
+    only = {"Columns of A that B lacks": drift.only_a, "Columns that only B has, not compared": drift.only_b}
+    return (
+        Heading(f"Is {b} like {a}?", 1),
+        Sentence(f"A: {a}, {counted(drift.rows[0], 'row')}; B: {b}, {counted(drift.rows[1], 'row')}"),
+        *explained([findings.Table("Column by column", header, rows, note=reading)]),
+        Heading("Classifier two-sample test"),
+        Sentence(
+            f"AUC {drift.auc:.3f}{interval}: a random forest, scored on unseen rows, "
+            f"{counted(drift.seen, 'row')} in all; up to 0.5 is chance, 1 tells every row."
+        ),
+        *(Sentence(f"{which}: {listed(columns)}.") for which, columns in only.items() if columns),
+        Sentence(_drift_verdict(drift)),
+        notes("a model learned from A is safe on B only as far as B is like A"),
+    )
+
+
+def _drift_verdict(drift: Drift) -> str:
+    differing = differing_columns(drift)
+    if differing:
+        verdict = "the model tells them apart" if drift.are_separable else "the model cannot tell them apart"
+        columns = f"{counted(len(differing), 'column')} of {len(drift.columns)}"
+        differ = "differs" if len(differing) == 1 else "differ"
+        return f"B is not like A: {columns} {differ} more than by chance ({listed(differing)}), and {verdict}."
+    if drift.are_separable:
+        return "B is not like A: no single column differs more than by chance, but the model tells them apart."
+    return (
+        "Nothing speaks against B being like A: no column differs more than by chance, and the model cannot tell."
+    )

@@ -1,15 +1,15 @@
-"""The whole report of an experiment: what holds over datasets, each dataset, how it was made, how to cite it."""
+"""The whole report of an experiment: models over datasets, each dataset, how it was made, how to cite it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mlcli import __version__
 from mlcli.core.errors import UsageError
-from mlcli.core.findings import Finding, Lines, Table
+from mlcli.core.findings import Lines, Table
 from mlcli.core.groups import SIMILARITY
 from mlcli.core.names import counted
 from mlcli.core.registry import MODELS
@@ -33,27 +33,24 @@ from mlcli.report.document import (
     notes,
     strong,
 )
+from mlcli.report.views.classification import probability_pictures
 from mlcli.report.views.comparison import pairs_of
-from mlcli.report.views.inspection import cluster_planes, inspection_of, rows_described
-from mlcli.report.views.kinds.classification import probability_pictures
 from mlcli.report.views.plan import protocol_words
 from mlcli.report.views.results import Details, models_to_draw, over_datasets, results_of_group
+from mlcli.scoring.clusters import cluster_planes
 from mlcli.scoring.comparison import compared_models
 from mlcli.scoring.differences import best_in
+from mlcli.scoring.importance import inspection_of, trained_rows_of
 from mlcli.scoring.model_results import Group, ModelResult, first_cell, groups_of, subgroup
 from mlcli.tasks.table import kind_named, named
 
 if TYPE_CHECKING:
     from mlcli.experiment.store.runs import RunFacts
 
-LONGEST_TABLE = 30
-"""Rows of a table that a model says of itself."""
 CITATION = f"""@software{{mlcli,
   title = {{mlcli: the command-line experiment runner for machine learning on tables}},
   version = {{{__version__}}},
 }}"""
-FOUND = ("source", "licence", "citation")
-"""What is told of where data come from."""
 
 
 @dataclass(frozen=True)
@@ -66,70 +63,62 @@ class Provenance:
     source: Path | None = None
     """The experiment file."""
     spec: str = ""
-    """The text of the experiment file, as it stands now."""
+    """The text of the experiment file, as it is now."""
     versions: Mapping[str, str] | None = None
     """Those of now, where nothing else is known."""
     plugins: Sequence[str] = ()
     """The files of the user's own methods."""
 
 
-def provenance_of_file(path: Path, **known: Any) -> Provenance:
-    """The making of an experiment file."""
+def provenance_of_file(path: Path, plugins: Sequence[str] = ()) -> Provenance:
+    """The provenance of the results of an experiment file."""
     spec = path.read_text(encoding="utf-8") if path.is_file() else ""
-    return Provenance(f"mlcli run {path.name}", source=path, spec=spec, **known)
+    return Provenance(f"mlcli run {path.name}", source=path, spec=spec, plugins=plugins)
 
 
 def provenance_of_run(
     facts: RunFacts, kept_versions: Mapping[str, str] | None, plugins: Sequence[str]
 ) -> Provenance:
-    """The making of a stored run, with the versions and plug-ins that were kept of it."""
-    started = facts.started.replace("T", " ").replace("+00:00", " UTC")
-    known: dict[str, Any] = {"started": started, "versions": kept_versions, "plugins": plugins}
+    """The provenance of a stored run, with the versions and plug-ins that were kept of it."""
     if facts.source is not None:
-        return provenance_of_file(Path(facts.source), **known)
-    return Provenance(f"mlcli {facts.title}, run {facts.id} of its store", **known)
+        provenance = provenance_of_file(Path(facts.source), plugins)
+    else:
+        provenance = Provenance(f"mlcli {facts.title}, run {facts.id} of its store", plugins=plugins)
+    started = facts.started.replace("T", " ").replace("+00:00", " UTC")
+    return replace(provenance, started=started, versions=kept_versions)
 
 
-def report_of(cells: Sequence[ModelResult], provenance: Provenance, similarity: float = SIMILARITY) -> Document:
-    """Everything that is known of the results."""
-    return tuple(_elements(cells, provenance, similarity))
-
-
-def _elements(cells: Sequence[ModelResult], provenance: Provenance, similarity: float) -> Iterator[Element]:
-    groups = groups_of(cells)
-    if len(groups) > 1:
-        yield from over_datasets(cells)
+def report_of(results: Sequence[ModelResult], provenance: Provenance, similarity: float = SIMILARITY) -> Document:
+    """The whole report."""
+    groups = groups_of(results)
+    elements: list[Element] = [*(over_datasets(results) if len(groups) > 1 else ())]
     for group in groups:
-        yield from _results(group, similarity)
-        yield from _probabilities(group)
-        yield from _pictures(group)
-        yield from _inspection(group, provenance.plugins)
-        yield from _comparison(group)
-        yield from _model_findings(group)
-    yield from _provenance(cells, provenance)
-    yield from _citations(cells)
+        elements += _dataset_elements(group, provenance.plugins, similarity)
+    elements += _provenance_elements([result.cell for result in results], provenance)
+    elements += _citations(results)
+    return tuple(elements)
 
 
-def _results(group: Group, similarity: float) -> Iterator[Element]:
-    """The results of one dataset, the verdict first."""
-    sensitive = any(column.sensitive for column in first_cell(group).dataset.schema.features())
-    details = Details(fair=sensitive, spread=True, similarity=similarity)
+def _dataset_elements(group: Group, plugins: Sequence[str], similarity: float) -> Iterator[Element]:
+    """The results of one dataset, the verdict first, then pictures, pairs of models, and what models learned."""
+    schema = first_cell(group).dataset.schema
+    has_sensitive = any(column.sensitive for column in schema.features())
+    details = Details(fair=has_sensitive, spread=True, similarity=similarity)
     yield from results_of_group(group, details, verdict_first=True)
-
-
-def _probabilities(group: Group) -> Iterator[Element]:
-    """Curves of all models on one plane where there are two classes, else those of the best."""
+    # Curves of all models on one plane where there are two classes, else those of the best.
     models = subgroup(group, [result for result in group if not result.is_baseline])
-    target = first_cell(group).dataset.schema.the("target")
-    several = target is not None and len(target.levels) == 2
-    best = best_in(models)
-    yield from probability_pictures(models if several or best is None else subgroup(models, [best]))
-
-
-def _pictures(group: Group) -> Iterator[Element]:
+    target, best = schema.the("target"), best_in(models)
+    is_binary = target is not None and len(target.levels) == 2
+    yield from probability_pictures(models if is_binary or best is None else subgroup(models, [best]))
     picture_at = kind_named(first_cell(group).kind).picture_of_report_at
     if picture_at and (drawn := models_to_draw(group)):
         yield from named(picture_at)(drawn)
+    yield from _inspection(group, plugins)
+    compared = compared_models(group)
+    if compared is not None and len(compared.pairs) > 1:
+        yield Heading(f"Pairs of models by {compared.metric.name}")
+        yield from pairs_of(compared)
+    yield from _model_findings(group)
 
 
 def _inspection(group: Group, plugins: Sequence[str]) -> Iterator[Element]:
@@ -145,66 +134,57 @@ def _inspection(group: Group, plugins: Sequence[str]) -> Iterator[Element]:
     if isinstance(data, str):
         yield notes(f"left out, since {data}: importances and partial dependence of {name}")
         return
-    for shown in (inspection_of, cluster_planes, rows_described):
-        yield from explained(shown(best, name, data))
-
-
-def _comparison(group: Group) -> Iterator[Element]:
-    compared = compared_models(group)
-    if compared is not None and len(compared.pairs) > 1:
-        yield Heading(f"Pairs of models by {compared.metric.name}")
-        yield from pairs_of(compared)
+    for findings_of in (inspection_of, cluster_planes, trained_rows_of):
+        yield from explained(findings_of(best, name, data))
 
 
 def _model_findings(group: Group) -> Iterator[Element]:
-    """What models say of themselves, as learned in the first split: of the best all, of the others pictures."""
+    """What models learned in the first split: all of the best but long tables, only pictures of the others."""
     best = best_in(group)
     for result, name in group.items():
-        told = result.splits[0].explanation if result.done and len(result.splits) else ()
-        for finding in (each for each in told if _is_shown(each, result is best)):
-            title = f"{name}: {finding.title}" if finding.title else name
-            yield from explained([replace(finding, title=title)])
+        for finding in result.splits[0].explanation if result.done and len(result.splits) else ():
+            if isinstance(finding, Table):
+                is_shown = result is best and len(finding.rows) <= 30
+            else:
+                is_shown = result is best or not isinstance(finding, Lines)
+            if is_shown:
+                yield from explained(
+                    [replace(finding, title=f"{name}: {finding.title}" if finding.title else name)]
+                )
 
 
-def _is_shown(finding: Finding, best: bool) -> bool:
-    if isinstance(finding, Table):
-        return best and len(finding.rows) <= LONGEST_TABLE
-    return best or not isinstance(finding, Lines)
-
-
-def _provenance(results: Sequence[ModelResult], provenance: Provenance) -> Iterator[Element]:
-    yield Heading("How it was made", 1)
-    cells = [result.cell for result in results]
-    used = provenance.versions if provenance.versions is not None else versions_and_hardware()
+def _provenance_elements(cells: Sequence[Cell], provenance: Provenance) -> Iterator[Element]:
+    versions = provenance.versions if provenance.versions is not None else versions_and_hardware()
     facts = {
         "command": provenance.how,
         "started": provenance.started,
         "seed": ", ".join(dict.fromkeys(str(cell.seed) for cell in cells)),
         "protocol": "; ".join(dict.fromkeys(map(protocol_words, cells))),
-        "versions": ", ".join(f"{name} {version}" for name, version in used.items()),
+        "versions": ", ".join(f"{name} {version}" for name, version in versions.items()),
         "plug-ins": ", ".join(provenance.plugins),
     }
+    yield Heading("How it was made", 1)
     yield grid(["", ""], [[strong(name), value] for name, value in facts.items() if value])
-    once = list({cell.dataset.content: cell for cell in reversed(cells)}.values())[::-1]
+    first_of_dataset: dict[str, Cell] = {}
+    for cell in cells:
+        first_of_dataset.setdefault(cell.dataset.content, cell)
+    rows: list[list[Content]] = []
+    for data in (cell.dataset for cell in first_of_dataset.values()):
+        about = data.about if isinstance(data, Dataset) else {}
+        origin = [str(about[key]) for key in ("source", "licence", "citation") if about.get(key)]
+        origin += [data.recipe.options] if data.recipe and data.recipe.options else []
+        rows.append([strong(data.name), f"{len(data):,}", data.content[:SHOWN], "; ".join(origin)])
     yield Heading("Data")
-    yield grid(["dataset", "rows", "SHA-256 of its content", "from"], map(_dataset_cells, once), right=(1,))
+    yield grid(["dataset", "rows", "SHA-256 of its content", "from"], rows, right=(1,))
     if provenance.spec:
         yield Heading("Experiment file")
         yield Preformatted(tuple(provenance.spec.splitlines()))
 
 
-def _dataset_cells(cell: Cell) -> list[Content]:
-    data = cell.dataset
-    about = data.about if isinstance(data, Dataset) else {}
-    known = [str(about[key]) for key in FOUND if about.get(key)]
-    known += [data.recipe.options] if data.recipe and data.recipe.options else []
-    return [strong(data.name), f"{len(data):,}", data.content[:SHOWN], "; ".join(known)]
-
-
-def _citations(cells: Sequence[ModelResult]) -> Iterator[Element]:
-    uses = dict.fromkeys(cell.cell.model.use for cell in cells if cell.cell.model.is_installed)
-    known = [(use, str(getattr(MODELS.load(use), "reference", ""))) for use in uses]
+def _citations(results: Sequence[ModelResult]) -> Iterator[Element]:
+    uses = dict.fromkeys(result.cell.model.use for result in results if result.cell.model.is_installed)
+    references = {use: str(getattr(MODELS.load(use), "reference", "")) for use in uses}
     yield Heading("How to cite", 1)
-    yield Sentence(f"{counted(len(known), 'method')}, as published:")
-    yield notes(*(f"{use}: {reference}" for use, reference in known if reference))
+    yield Sentence(f"{counted(len(references), 'method')}, as published:")
+    yield notes(*(f"{use}: {reference}" for use, reference in references.items() if reference))
     yield Preformatted(tuple(CITATION.splitlines()))

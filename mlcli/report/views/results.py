@@ -1,66 +1,64 @@
-"""What an experiment found, per dataset: the table of models, what to know of it, the matrices, the verdict."""
+"""The results of an experiment, by dataset: the table of models, remarks, matrices, and the verdict."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from mlcli.core.findings import Choices, Entry
 from mlcli.core.groups import SIMILARITY
 from mlcli.core.names import counted
-from mlcli.report.document import Document, Element, GridCell, Heading, Sentence, grid, notes
-from mlcli.report.numbers import as_equation
+from mlcli.experiment.run.split_results import SplitResult
+from mlcli.report.document import Document, Element, GridCell, Heading, Sentence, explained, grid, notes
+from mlcli.report.numbers import DIGITS
+from mlcli.report.views.classification import confusion_elements, probability_pictures
 from mlcli.report.views.curves import requested_elements
-from mlcli.report.views.kinds.classification import (
-    MATRIX_LEGEND,
-    RATES_LEGEND,
-    REPEATS_LEGEND,
-    confusion_of,
-    probability_pictures,
-    rates_of,
-)
 from mlcli.report.views.plan import opening, subject_of
-from mlcli.report.views.remarks import remarks_on
-from mlcli.report.views.score_table import distances_to_best, scores_by_series, spread_of, table_of_models
-from mlcli.report.views.tuning import choices_in
-from mlcli.report.views.verdict import verdict_on
+from mlcli.report.views.score_table import scores_by_series, spread_elements, table_of_models
+from mlcli.report.views.sentences import gate_sentence, remarks_on, verdict_sentences
 from mlcli.scoring.differences import best_of, differences_of
-from mlcli.scoring.gates import FindingCode, Gate, GateFinding
-from mlcli.scoring.model_results import Group, ModelResult, first_cell, groups_of, metrics_in, subgroup
+from mlcli.scoring.gates import Gate
+from mlcli.scoring.model_results import (
+    Group,
+    ModelResult,
+    choices_of,
+    first_cell,
+    groups_of,
+    metrics_in,
+    subgroup,
+)
+from mlcli.scoring.verdict import verdict_on
 from mlcli.tasks.table import kind_named, named
-
-GATES = {True: GridCell("passed", "best"), False: GridCell("FAILED", "bad")}
-
-NO_CLASSES = "no rates of classes: no model here predicts classes"
-NO_CURVES = "no curves: no model here predicts probabilities of classes"
 
 
 @dataclass(frozen=True)
 class Details:
-    """What is shown beside tables, verdicts and what the best model has answered."""
+    """What is shown beside tables, verdicts and the predictions of the best model."""
 
     verbose: bool = True
-    """The answers of every model, and how intervals and answers were made."""
+    """The predictions of every model, and how intervals and predictions were computed."""
     classes: bool = False
     """The rates of each class."""
     curves: bool = False
-    """Pictures of probabilities."""
+    """ROC, precision-recall and calibration curves."""
     fair: bool = False
-    """How groups are answered."""
+    """The predictions by sensitive group."""
     spread: bool = False
-    """How scores spread over the splits."""
+    """How scores vary over the splits."""
     similarity: float = SIMILARITY
-    """How alike two rows must be for their answers to be compared."""
+    """How alike two rows must be for their predictions to be compared."""
 
 
 def results_of(scored: Sequence[ModelResult], details: Details = Details()) -> Document:
-    """All cells, those of one dataset and kind together."""
+    """All results, those of one dataset and kind together."""
     groups = groups_of(scored)
     elements = [element for group in groups for element in results_of_group(group, details)]
     return (*elements, *(over_datasets(scored) if len(groups) > 1 else ()))
 
 
 def over_datasets(scored: Sequence[ModelResult]) -> Iterator[Element]:
-    """What closes the results of several datasets."""
+    """The models over several datasets, below the results of each."""
     from mlcli.report.views.comparison import summary_over_datasets
 
     return summary_over_datasets(scored)
@@ -70,20 +68,23 @@ def results_of_group(group: Group, details: Details, verdict_first: bool = False
     """The results of one dataset and kind, with the verdict below them or above."""
     metric = metrics_in(group)[0]
     differences = differences_of(group, metric)
-    verdict = list(verdict_on(group, differences))
+    verdict = list(verdict_sentences(verdict_on(group, differences)))
     yield from opening([result.cell for result in group])
     if verdict_first:
         yield from verdict
-    yield from table_of_models(group, distances_to_best(differences), intervals=details.verbose)
+    yield from table_of_models(group, differences, intervals=details.verbose)
     yield remarks_on(group, details.verbose)
     if details.spread:
-        yield from spread_of(group, metric)
+        yield from spread_elements(group, metric)
     yield from scores_by_series(group, metric)
     yield from requested_elements(group)
-    yield from choices_in(group)
-    yield from _answers_elements(group, details)
+    for result, name in group.items():
+        if choices := choices_of(result):
+            yield from _choice_elements(name, choices)
+    yield from _prediction_elements(group, details)
     if details.curves:
-        yield from list(probability_pictures(models_to_draw(group))) or [notes(NO_CURVES)]
+        pictures = list(probability_pictures(models_to_draw(group)))
+        yield from pictures or [notes("no curves: no model here predicts probabilities of classes")]
     if details.fair:
         from mlcli.report.views.fairness import fairness_of
 
@@ -92,56 +93,81 @@ def results_of_group(group: Group, details: Details, verdict_first: bool = False
         yield from verdict
 
 
-def _answers_elements(group: Group, details: Details) -> Iterator[Element]:
-    models = models_to_draw(group)
-    shown = best_of(models, metrics_in(group)[0]) or next(iter(models), None)
-    drawn = models if details.verbose or details.classes or shown is None else subgroup(models, [shown])
-    yield from _confusion_elements(drawn, details)
-    yield from _kind_pictures(models, drawn)
-    left = len(models) - len(drawn)
-    if not details.verbose:
-        more = f"the predictions of {counted(left, 'more model')}, " if left else ""
-        yield notes(f"-v shows {more}how intervals were computed, and closed forms")
-
-
 def table_of_group(group: Group) -> Iterator[Element]:
-    """The short form of one dataset: its table, and what it says."""
+    """The short form of one dataset: its table and the verdict."""
     yield Heading(subject_of(first_cell(group)))
     yield from table_of_models(group)
-    yield from verdict_on(group, differences_of(group, metrics_in(group)[0]))
-
-
-def _confusion_elements(group: Group, details: Details) -> Iterator[Element]:
-    drawn = {result: result.confusion for result in group if result.confusion is not None}
-    for result, matrix in drawn.items():
-        counted_as = "weight" if result.cell.dataset.schema.the("weight") else "rows"
-        yield from confusion_of(group[result], matrix, result.classes, counted_as, details.verbose)
-        if details.classes:
-            yield rates_of(result.classes, counted_as)
-    if drawn:
-        repeated = any(result.repeated for result in drawn)
-        yield notes(MATRIX_LEGEND + REPEATS_LEGEND * repeated, *[RATES_LEGEND] * details.classes)
-    elif details.classes:
-        yield notes(NO_CLASSES)
-
-
-def _kind_pictures(group: Group, drawn: Group) -> Iterator[Element]:
-    """The pictures of answers that their kind of task has: one of all cells, one of each that is drawn."""
-    if not group:
-        return
-    kind = kind_named(first_cell(group).kind)
-    if kind.picture_of_table_at:
-        yield from named(kind.picture_of_table_at)(group)
-    for result, name in drawn.items() if kind.picture_at else ():
-        yield from named(kind.picture_at)(name, result.answers)
+    yield from verdict_sentences(verdict_on(group, differences_of(group, metrics_in(group)[0])))
 
 
 def models_to_draw(group: Group) -> Group:
     """All that are done but the baselines that every table of their kind shows, unless there is no other."""
     done = subgroup(group, [result for result in group if result.done and result.cell.model.requested])
-    kind = kind_named(first_cell(group).kind)
-    models = [result for result in done if result.cell.model.saved or result.cell.model.use not in kind.baselines]
+    baselines = kind_named(first_cell(group).kind).baselines
+    models = [result for result in done if result.cell.model.saved or result.cell.model.use not in baselines]
     return subgroup(done, models) or done
+
+
+def _prediction_elements(group: Group, details: Details) -> Iterator[Element]:
+    """The predictions as matrices and as pictures of the kind of task, of all models or of the best."""
+    models = models_to_draw(group)
+    best = best_of(models, metrics_in(group)[0]) or next(iter(models), None)
+    drawn = models if details.verbose or details.classes or best is None else subgroup(models, [best])
+    yield from confusion_elements(drawn, every_class=details.verbose, with_rates=details.classes)
+    if models:
+        kind = kind_named(first_cell(models).kind)
+        if kind.picture_of_table_at:
+            yield from named(kind.picture_of_table_at)(models)
+        if kind.picture_at:
+            for result, name in drawn.items():
+                yield from named(kind.picture_at)(name, result.answers)
+    if not details.verbose:
+        left_out = len(models) - len(drawn)
+        more = f"the predictions of {counted(left_out, 'more model')}, " if left_out else ""
+        yield notes(f"-v shows {more}how intervals were computed, and closed forms")
+
+
+def _choice_elements(title: str, choices: Sequence[tuple[SplitResult, Choices]]) -> Iterator[Element]:
+    """What inner splits chose in each split, how often each was chosen, and what is at the end of its range."""
+    names = tuple(dict.fromkeys(name for _, chosen in choices for name in chosen.names))
+    yield Heading(f"{title}: chosen by inner splits")
+    if len(choices) <= 20:  # with more splits, how often each choice was made says more
+        header = ("split", *names, f"inner {choices[0][1].metric}")
+        rows = []
+        for split, chosen in choices:
+            marked = zip(chosen.names, chosen.values, chosen.edges, strict=True)
+            texts = {name: _value_text(value) + "*" * bool(edge) for name, value, edge in marked}
+            # Where rows are too few for inner splits, nothing is chosen.
+            rows.append((split.label, *(texts.get(name, "") for name in names), _value_text(chosen.score)))
+        yield grid(header, rows, right=range(1, len(header)))
+    yield notes(*_choice_notes([chosen for _, chosen in choices]))
+    if len(choices) == 1:
+        yield from explained(finding for finding in choices[0][0].explanation if finding.code == "candidates")
+
+
+def _choice_notes(choices: Sequence[Choices]) -> Iterator[str]:
+    values: Counter[str] = Counter()
+    edges: Counter[tuple[str, str]] = Counter()
+    for chosen in choices:
+        pairs = zip(chosen.names, chosen.values, strict=True)
+        values[", ".join(f"{name}={_value_text(value)}" for name, value in pairs)] += 1
+        edges.update((name, edge) for name, edge in zip(chosen.names, chosen.edges, strict=True) if edge)
+    ranked = values.most_common()
+    if len(choices) > 1 and ranked[0][1] > 1:
+        shown = 5
+        most = "; ".join(f"{text} in {count}" for text, count in ranked[:shown])
+        more = f", {len(ranked) - shown} others" if len(ranked) > shown else ""
+        yield f"chosen most often, of {len(choices)} splits: {most}{more}"
+    elif len(choices) > 1:
+        yield f"each of {len(choices)} splits chose differently"
+    for (name, edge), count in edges.items():
+        yield f"{name} was the {edge} value tried in {count} of {len(choices)} splits: try values beyond it"
+    if edges:
+        yield "* is at the end of the range that was searched"
+
+
+def _value_text(value: Entry) -> str:
+    return f"{value:.{DIGITS}g}" if isinstance(value, float) else str(value)
 
 
 def gates_as_elements(gates: Sequence[Gate]) -> Iterator[Element]:
@@ -150,42 +176,15 @@ def gates_as_elements(gates: Sequence[Gate]) -> Iterator[Element]:
         return
     yield Heading("Gates", 1)
     rows = (
-        (gate.dataset, gate.model, gate.expected, gate_sentence(gate.found), GATES[gate.passed]) for gate in gates
+        (
+            gate.dataset,
+            gate.model,
+            gate.expected,
+            gate_sentence(gate.found),
+            GridCell("passed", "best") if gate.passed else GridCell("FAILED", "bad"),
+        )
+        for gate in gates
     )
     yield grid(["dataset", "model", "expected", "found", "result"], rows, keys=2)
-    failed, all_of_them = sum(not gate.passed for gate in gates), counted(len(gates), "gate")
-    yield Sentence(f"{failed} of {all_of_them} failed." if failed else f"All {all_of_them} passed.", "strong")
-
-
-GATE_SENTENCES: dict[FindingCode, str] = {
-    "score": "{value:.4g}",
-    "undefined": "undefined: {why}",
-    "no-worse-side": "{metric} is best at 0: it has no worse side",
-    "not-done": "the model is {status}",
-    "no-score": "one of the two models has no score",
-    "no-such-model": "{model} is not in this experiment",
-    "no-model-judged": "no model of this experiment can be judged by it",
-    "change-of-other-rows": "{metric} {value:.4g}, before {before:.4g}, on other rows",
-    "not-comparable": "{why}",
-    "not-in-run": "that run has no such model on this dataset",
-    "not-done-in-run": "in that run the model is {status}",
-}
-
-
-def gate_sentence(gate_finding: GateFinding) -> str:
-    """What was found of an expectation, in words."""
-    change = "" if gate_finding.value is None else f"{gate_finding.metric} {gate_finding.value:+.4g}"
-    if gate_finding.code == "bound":
-        score = f"score {gate_finding.score:.4g}"
-        return f"no interval; {score}" if gate_finding.value is None else f"{gate_finding.value:.4g} ({score})"
-    if gate_finding.code == "difference":
-        return (
-            change
-            if gate_finding.p is None
-            else f"{change}, p {as_equation(gate_finding.p)} ({gate_finding.test})"
-        )
-    if gate_finding.code == "change":
-        if gate_finding.low is None or gate_finding.high is None:
-            return gate_finding.why or "no test could be made"
-        return f"{change} (95 % interval {gate_finding.low:.4g} to {gate_finding.high:.4g})"
-    return GATE_SENTENCES[gate_finding.code].format(**vars(gate_finding))
+    failed, total = sum(not gate.passed for gate in gates), counted(len(gates), "gate")
+    yield Sentence(f"{failed} of {total} failed." if failed else f"All {total} passed.", "strong")

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar
 
 from mlcli.core.findings import Curve
 from mlcli.experiment.run.split_results import TRAINING, each
 from mlcli.experiment.spec.cells import WHOLE
 from mlcli.metrics.base import Metric, Summary
-from mlcli.metrics.difference import Difference
 from mlcli.metrics.intervals import effective_rows, wald
 from mlcli.metrics.pooling import distinct
 from mlcli.metrics.stability import fold_stability
@@ -39,101 +37,93 @@ from mlcli.scoring.model_results import (
     metrics_in,
     subgroup,
 )
+from mlcli.scoring.remarks import FEWEST_FOLDS
 
-BEST = "*"
-BEST_OF_COLUMN = "best of its column"
-UNEVEN = 0.2
-""" ± is shown where the shorter side of an interval is shorter by at most this share; else its ends are."""
+BEST, ALIKE = "*", "~"
 TO_BEST = "Δ best (p)"
-SECONDS = "seconds"
-FEWEST_SPLITS = 3
-SPREAD_HEADER = ("model", "sd", "lowest", "median", "highest")
-SHARES_HEADER = ("Wald", "the splits are")
-"""What only shares of rows have beside."""
-SPREAD_READING = "sd: standard deviation over splits (n - 1)"
-SHARES_READING = "; Wald: no width where no row is wrong"
 
 
 def table_of_models(
-    group: Group, beside: Mapping[ModelResult, GridCell] | None = None, intervals: bool = True
+    group: Group, differences: TableDifferences | None = None, intervals: bool = True
 ) -> Iterator[Element]:
     """The scores of the models, each with its difference from the best, and why others have no score."""
     metrics = metrics_in(group)
     done = subgroup(group, [result for result in group if result.done])
     if done:
-        table = _grid_of_scores(done, metrics, beside or {})
+        table = _grid_of_scores(done, metrics, _differences_from_best(differences))
         yield table
-        yield _legend_of(table, done)
+        cells = [cell for row in table.rows for cell in row[table.keys :]]
+        meanings = {
+            (BEST, "best of its column"): any(cell.mark == BEST for cell in cells),
+            ("±", "half-width of the 95 % confidence interval (longer side)"): any(cell.reach for cell in cells),
+            ("[low, high]", "95 % confidence interval whose sides differ by more than a fifth"): any(
+                cell.ends for cell in cells
+            ),
+            ("Δ best:", "difference from the best model (Holm-adjusted p)"): TO_BEST in table.header,
+            ("training:", "score on the training rows"): any(result.training for result in done),
+            ("SEEN:", "rows that the saved model has learned from"): any(
+                result.cell.learned_rows for result in done
+            ),
+            ("seconds:", "total fit + predict time"): True,
+        }
+        yield Legend(tuple(item for item, is_in_table in meanings.items() if is_in_table))
         if intervals:
             yield notes(*_interval_notes(done, metrics))
-    others = [_undone_cells(result, name) for result, name in group.items() if result not in done]
+    others: list[list[Content]] = [
+        [strong(name), GridCell(result.status, "bad"), "; ".join(map(str.strip, result.why.splitlines()))]
+        for result, name in group.items()
+        if result not in done
+    ]
     if others:
         yield grid(["model", "status", "why"], others)
 
 
-def _grid_of_scores(done: Group, metrics: Sequence[Metric], beside: Mapping[ModelResult, GridCell]) -> Grid:
+def _grid_of_scores(done: Group, metrics: Sequence[Metric], from_best: Mapping[ModelResult, GridCell]) -> Grid:
     """Names, the rows that saved models are scored on, and the scores."""
-    keys: dict[str, Iterable[GridCell]] = {"model": map(strong, done.values())}
+    keys: dict[str, Sequence[GridCell]] = {"model": list(map(strong, done.values()))}
     if any(result.cell.model.saved is not None for result in done):
-        keys["scored on"] = map(_rows_that_judge, done)
-    first, *others = metrics
-    columns = {first.name: _score_cells(first, done)}
-    if any(first.name in result.training for result in done):
-        columns[f"{TRAINING}-{first.name}"] = _training_cells(first, done)
-    if beside:
-        columns[TO_BEST] = [beside.get(result, GridCell("")) for result in done]
-    columns |= {metric.name: _score_cells(metric, done) for metric in others if _tells_models_apart(metric, done)}
-    columns[SECONDS] = [GridCell(seconds_of(result), "weak") for result in done]
+        keys["scored on"] = list(map(_scored_rows, done))
+    columns: dict[str, list[GridCell]] = {}
+    for metric in metrics:
+        means = [result.summaries[metric.name].mean for result in done if not result.is_baseline]
+        if columns and means and not any(mean is None or math.isfinite(mean) for mean in means):
+            continue  # infinite for every model: a note says so
+        summaries = [result.summaries[metric.name] for result in done]
+        decimals = decimals_of(metric, summaries)
+        fair = [result.summaries[metric.name].mean for result in done if not result.contaminated]
+        ranked = sorted((mean for mean in fair if mean is not None), key=lambda mean: badness(metric, mean))
+        texts = [fixed(mean, decimals) for mean in ranked]
+        best = texts[0] if len(set(texts)) > 1 else None
+        is_first = not columns
+        columns[metric.name] = [
+            score_cell(summary, decimals, None if result.contaminated else best)
+            for result, summary in zip(done, summaries, strict=True)
+        ]
+        if is_first and any(metric.name in result.training for result in done):
+            training = [result.training.get(metric.name) for result in done]
+            columns[f"{TRAINING}-{metric.name}"] = [
+                GridCell("-" if mean is None else fixed(mean, decimals), "weak") for mean in training
+            ]
+        if is_first and from_best:
+            columns[TO_BEST] = [from_best.get(result, GridCell("")) for result in done]
+    columns["seconds"] = [GridCell(seconds_of(result), "weak") for result in done]
     rows = zip(*keys.values(), *columns.values(), strict=True)
     return grid_of_numbers([*keys, *columns], rows, len(keys))
 
 
-def _tells_models_apart(metric: Metric, done: Iterable[ModelResult]) -> bool:
-    """Whether some model beside the baselines has a finite score; a note names infinite ones."""
-    means = [result.summaries[metric.name].mean for result in done if not result.is_baseline]
-    return not means or any(mean is None or math.isfinite(mean) for mean in means)
-
-
-def _rows_that_judge(model_result: ModelResult) -> GridCell:
-    cell = model_result.cell
+def _scored_rows(result: ModelResult) -> GridCell:
+    cell = result.cell
     if cell.model.saved is None:
         return GridCell("its training rows" if cell.protocol.use == WHOLE else "unseen rows")
     if not cell.learned_rows:
         return GridCell(f"{cell.labelled_rows} unseen rows")
-    return GridCell(
-        f"{cell.labelled_rows} rows, {cell.learned_rows} SEEN", "bad" if model_result.contaminated else ""
-    )
+    return GridCell(f"{cell.labelled_rows} rows, {cell.learned_rows} SEEN", "bad" if result.contaminated else "")
 
 
-def _score_cells(metric: Metric, done: Iterable[ModelResult]) -> list[GridCell]:
-    summaries = [result.summaries[metric.name] for result in done]
-    decimals = decimals_of(metric, summaries)
-    best = _best_mean_text(metric, done, decimals)
-    return [
-        score_cell(result.summaries[metric.name], decimals, None if result.contaminated else best)
-        for result in done
-    ]
-
-
-def seconds_of(model_result: ModelResult) -> str:
+def seconds_of(result: ModelResult) -> str:
     """The total time of fitting and predicting, in seconds."""
-    seconds = sum(each(model_result.splits, "seconds"))
+    seconds = sum(each(result.splits, "seconds"))
     return "<.001" if seconds < 0.001 else f"{seconds:.{3 if seconds < 1 else 1 if seconds < 100 else 0}f}"
-
-
-def _training_cells(metric: Metric, done: Iterable[ModelResult]) -> list[GridCell]:
-    """A metric on the training rows, with the decimals of the score beside it."""
-    decimals = decimals_of(metric, [result.summaries[metric.name] for result in done])
-    means = [result.training.get(metric.name) for result in done]
-    return [GridCell("-" if mean is None else fixed(mean, decimals), "weak") for mean in means]
-
-
-def _best_mean_text(metric: Metric, done: Iterable[ModelResult], decimals: int | None) -> str | None:
-    """The best mean as it is written, where there is one that is worse."""
-    means = [result.summaries[metric.name].mean for result in done if not result.contaminated]
-    ranked = sorted((mean for mean in means if mean is not None), key=lambda mean: badness(metric, mean))
-    written = [fixed(mean, decimals) for mean in ranked]
-    return written[0] if len(set(written)) > 1 else None
 
 
 def score_cell(summary: Summary, decimals: int | None, best: str | None, sign: str = "") -> GridCell:
@@ -148,47 +138,26 @@ def score_cell(summary: Summary, decimals: int | None, best: str | None, sign: s
     if reach is None or summary.low is None or summary.high is None:
         return cell
     sides = (summary.mean - summary.low, summary.high - summary.mean)
-    if min(sides) >= (1 - UNEVEN) * max(sides) or len({fixed(side, decimals) for side in sides}) == 1:
-        return replace(cell, reach=_reach_text(reach, decimals))
-    return replace(cell, ends=(fixed(summary.low, decimals), fixed(summary.high, decimals)))
-
-
-def _reach_text(reach: float, decimals: int | None) -> str:
-    """How far an interval reaches; no width is 0 because it is rounded."""
+    # The legend tells this bound: the shorter side is shorter by at most a fifth.
+    if min(sides) < 0.8 * max(sides) and len({fixed(side, decimals) for side in sides}) > 1:
+        return replace(cell, ends=(fixed(summary.low, decimals), fixed(summary.high, decimals)))
     text = fixed(reach, decimals)
-    return f"<{10.0**-decimals:.{decimals}f}".replace("0.", ".") if decimals and reach > 0 == float(text) else text
-
-
-def _legend_of(table: Grid, done: Group) -> Legend:
-    """The meaning of each mark, sign and column that stands in the table."""
-    cells = [cell for row in table.rows for cell in row[table.keys :]]
-    meanings = {
-        (BEST, BEST_OF_COLUMN): any(cell.mark == BEST for cell in cells),
-        ("±", "half-width of the 95 % confidence interval (longer side)"): any(cell.reach for cell in cells),
-        ("[low, high]", "95 % confidence interval whose sides differ by more than a fifth"): any(
-            cell.ends for cell in cells
-        ),
-        ("Δ best:", "difference from the best model (Holm-adjusted p)"): TO_BEST in table.header,
-        ("training:", "score on the training rows"): any(result.training for result in done),
-        ("SEEN:", "rows that the saved model has learned from"): any(result.cell.learned_rows for result in done),
-        ("seconds:", "total fit + predict time"): True,
-    }
-    return Legend(tuple(item for item, stands_there in meanings.items() if stands_there))
+    if decimals and reach > 0 == float(text):  # no width is 0 only because it is rounded
+        text = f"<{10.0**-decimals:.{decimals}f}".replace("0.", ".")
+    return replace(cell, reach=text)
 
 
 def _interval_notes(done: Group, metrics: Sequence[Metric]) -> Iterator[str]:
-    """How the intervals were made, metrics of one rule together, with the models where they differ."""
+    """How the intervals were computed, metrics of one rule together, with the models where they differ."""
     metrics_of_rule: dict[tuple[str, str], list[str]] = {}
-    models_by_trust: dict[tuple[str, float | None], list[str]] = {}
+    models_by_trust: dict[tuple[str, float | None], dict[str, None]] = {}
     for metric in metrics:
         models_of_rule: dict[str, list[str]] = {}
         for result, name in done.items():
             summary = result.summaries[metric.name]
-            if reach_of(summary) is None:
-                continue
-            models_of_rule.setdefault(summary.interval, []).append(name)
-            models = models_by_trust.setdefault((summary.units, summary.trust), [])
-            models += () if name in models else (name,)
+            if reach_of(summary) is not None:
+                models_of_rule.setdefault(summary.interval, []).append(name)
+                models_by_trust.setdefault((summary.units, summary.trust), {})[name] = None
         for rule, models in models_of_rule.items():
             only = f" ({', '.join(models)})" if len(models_of_rule) > 1 else ""
             metrics_of_rule.setdefault((rule, only), []).append(metric.name)
@@ -204,154 +173,132 @@ def _interval_notes(done: Group, metrics: Sequence[Metric]) -> Iterator[str]:
             yield f"in these, one of the {unit} counts as {usual}{rest} independent {unit}, {why}"
 
 
-def _undone_cells(model_result: ModelResult, name: str) -> list[Content]:
-    why = (model_result.why).splitlines()
-    return [strong(name), GridCell(model_result.status, "bad"), "; ".join(map(str.strip, why))]
-
-
-def spread_of(group: Group, metric: Metric) -> Iterator[Element]:
-    """A line for each model; nothing where no model has values of several splits."""
-    known = [result for result in group if result.done and len(_split_values(result, metric)) > 1]
-    if not known:
-        return
-    decimals = decimals_of(metric, [result.summaries[metric.name] for result in known])
-    of_shares = metric.aggregation == "share of rows"
-    header = (*SPREAD_HEADER, *SHARES_HEADER * of_shares)
-    cells = _spread_cells_of_shares if of_shares else _spread_cells
-    rows = ([strong(group[result]), *cells(result, metric, decimals)] for result in known)
-    yield Heading(f"{metric.name} over the splits")
-    yield grid(header, rows, right=range(1, len(SPREAD_HEADER) + 1))
-    yield notes(SPREAD_READING + SHARES_READING * of_shares)
-
-
-def _spread_cells(model_result: ModelResult, metric: Metric, decimals: int | None) -> list[Content]:
-    values, summary = sorted(_split_values(model_result, metric)), model_result.summaries[metric.name]
-    spread = "-" if summary.std is None else fixed(summary.std, decimals)
-    shown = (fixed(value, decimals) for value in (values[0], values[len(values) // 2], values[-1]))
-    return [spread, *shown]
-
-
-def _spread_cells_of_shares(model_result: ModelResult, metric: Metric, decimals: int | None) -> list[Content]:
-    return [
-        *_spread_cells(model_result, metric, decimals),
-        _wald_text(model_result, metric, decimals),
-        _stability_text(model_result, metric),
-    ]
-
-
-def _wald_text(model_result: ModelResult, metric: Metric, decimals: int | None) -> str:
-    mean = model_result.summaries[metric.name].mean
-    if mean is None:
-        return "-"
-    made = wald(mean, effective_rows(distinct(model_result.answers).weights))
-    return f"{fixed(made.low or 0.0, decimals)} to {fixed(made.high or 0.0, decimals)}"
-
-
-def _stability_text(model_result: ModelResult, metric: Metric) -> str:
-    """The verdict on folds, where each has enough to say."""
-    values = _split_values(model_result, metric)
-    apart = model_result.pooled or coordinate_name(model_result.cell_result)
-    if apart or len(values) < max(FEWEST_SPLITS, len(model_result.splits)):
-        return "-"
-    return fold_stability(values, [len(split) for split in judged_answers(model_result.cell_result)]).verdict
-
-
-def _split_values(model_result: ModelResult, metric: Metric) -> list[float]:
-    summary = model_result.summaries.get(metric.name)
-    return [] if summary is None else [value for value in summary.splits if value is not None]
-
-
-def distances_to_best(differences: TableDifferences | None) -> dict[ModelResult, GridCell]:
-    """For each model how far it is from the best, with p; nothing where none is compared."""
+def _differences_from_best(differences: TableDifferences | None) -> dict[ModelResult, GridCell]:
+    """For each model its difference from the best, with p; nothing where none is compared."""
     if differences is None or not differences.to_best:
         return {}
     tests = {**differences.to_best, **differences.beside}
-    known = [test.summaries[differences.metric.name] for test in (differences.best, *tests)]
-    decimals = decimals_of(differences.metric, known)
-    fields = {result: _distance_to_best(difference, decimals) for result, difference in tests.items()}
-    cells = {differences.best: GridCell("best", "weak"), **fields}
-    for cell in filter(is_largest_class_standard, cells):  # its own score stands beside
-        cells[cell] = replace(cells[cell], text=f"{cells[cell].text} from {LARGEST_CLASS}")
+    metric = differences.metric
+    decimals = decimals_of(metric, [result.summaries[metric.name] for result in (differences.best, *tests)])
+    cells = {differences.best: GridCell("best", "weak")}
+    for result, difference in tests.items():
+        if difference.mean is None:
+            cells[result] = GridCell("untested", "weak")
+        else:
+            p = difference.p if difference.corrected is None else difference.corrected
+            text = f"{fixed(difference.mean, decimals)} ({short_p(p)})"
+            cells[result] = GridCell(text, "" if difference.distinguishable else "weak")
+    for result in filter(is_largest_class_standard, cells):  # its own score stands beside
+        cells[result] = replace(cells[result], text=f"{cells[result].text} from {LARGEST_CLASS}")
     return cells
 
 
-def _distance_to_best(difference: Difference, decimals: int | None) -> GridCell:
-    if difference.mean is None:
-        return GridCell("untested", "weak")
-    p = difference.p if difference.corrected is None else difference.corrected
-    text = f"{fixed(difference.mean, decimals)} ({short_p(p)})"
-    return GridCell(text, "" if difference.distinguishable else "weak")
+def spread_elements(group: Group, metric: Metric) -> Iterator[Element]:
+    """How the scores vary over the splits; nothing where no model has values of several splits."""
+    values_of: dict[ModelResult, list[float]] = {}
+    for result in group:
+        if result.done and metric.name in result.summaries:
+            values = [value for value in result.summaries[metric.name].splits if value is not None]
+            if len(values) > 1:
+                values_of[result] = values
+    if not values_of:
+        return
+    decimals = decimals_of(metric, [result.summaries[metric.name] for result in values_of])
+    is_share = metric.aggregation == "share of rows"
+    rows: list[list[Content]] = []
+    for result, values in values_of.items():
+        summary, ordered = result.summaries[metric.name], sorted(values)
+        deviation = "-" if summary.std is None else fixed(summary.std, decimals)
+        quantiles = (fixed(value, decimals) for value in (ordered[0], ordered[len(ordered) // 2], ordered[-1]))
+        rows.append([strong(group[result]), deviation, *quantiles])
+        if is_share:
+            rows[-1] += [_wald_text(result, summary, decimals), _stability_text(result, values)]
+    header = ["model", "sd", "lowest", "median", "highest", *["Wald", "the splits are"] * is_share]
+    yield Heading(f"{metric.name} over the splits")
+    yield grid(header, rows, right=range(1, 6))
+    wald_note = "; Wald: no width where no row is wrong" if is_share else ""
+    yield notes(f"sd: standard deviation over splits (n - 1){wald_note}")
 
 
-ALIKE = "~"
-READING = {
-    "training rows": "the table above shows the scores and tests of the largest size",
-    "series": "the table above shows the means over all of these",
-    "stages": "the table above shows the scores of the complete fits",
-    "lines": "the table above shows the scores with all labels; bands: one standard deviation",
-}
+def _wald_text(result: ModelResult, summary: Summary, decimals: int | None) -> str:
+    if summary.mean is None:
+        return "-"
+    interval = wald(summary.mean, effective_rows(distinct(result.answers).weights))
+    return f"{fixed(interval.low or 0.0, decimals)} to {fixed(interval.high or 0.0, decimals)}"
 
-T = TypeVar("T")
+
+def _stability_text(result: ModelResult, values: Sequence[float]) -> str:
+    """Whether the folds agree, where there are enough of them to tell."""
+    is_swept = coordinate_name(result.cell_result) != ""
+    if result.pooled or is_swept or len(values) < max(FEWEST_FOLDS, len(result.splits)):
+        return "-"
+    return fold_stability(values, [len(split) for split in judged_answers(result.cell_result)]).verdict
 
 
 def scores_by_series(group: Group, metric: Metric) -> Iterator[Element]:
-    """One metric: a line for each value, a column for each model that was judged there, and their curves."""
-    serieses = [series for result in group for series in series_of(result)]
-    for over in dict.fromkeys(series.over for series in serieses if not series.line):
-        of_models = {
-            group[series.scored]: series for series in serieses if series.over == over and not series.line
-        }
+    """One metric over what was swept: a line for each value, a column for each model, and their curves."""
+    every = [series for result in group for series in series_of(result)]
+    for over in dict.fromkeys(series.over for series in every if not series.line):
+        of_models = {group[series.scored]: series for series in every if series.over == over and not series.line}
         yield from _table_of_series(of_models, metric, f"{metric.name} by {over}")
-    for fromkey in dict.fromkeys(series.scored for series in serieses if series.line):
-        lines = {series.line: series for series in serieses if series.scored is fromkey}
+    for result in dict.fromkeys(series.scored for series in every if series.line):
+        lines = {series.line: series for series in every if series.scored is result}
         over = next(iter(lines.values())).over
-        yield from _table_of_series(lines, metric, f"{group[fromkey]}: {metric.name} by {over}")
+        yield from _table_of_series(lines, metric, f"{group[result]}: {metric.name} by {over}")
 
 
-def _table_of_series(several: Mapping[str, Series], metric: Metric, title: str) -> Iterator[Element]:
+def _table_of_series(series_by_name: Mapping[str, Series], metric: Metric, title: str) -> Iterator[Element]:
     """A column for each series, by its name, and a curve for each below the table."""
-    of_all, first = list(several.values()), next(iter(several.values()))
-    values = sorted({value for series in of_all for value in series.answers})
-    table = [
-        {series: series.summary(metric, value) for series in of_all if value in series.answers} for value in values
+    every, first = list(series_by_name.values()), next(iter(series_by_name.values()))
+    values = sorted({value for series in every for value in series.answers})
+    summaries = [
+        {series: series.summary(metric, value) for series in every if value in series.answers} for value in values
     ]
-    learned = [_rows_learned_from(of_all, value) for value in values]
-    differ = len(set(learned)) > 1 and not first.line
+    train_rows: list[str] = []
+    for value in values:
+        counts = [rows for series in every for rows in series.train_rows_at(value)]
+        is_range = min(counts) < max(counts)
+        train_rows.append(f"{min(counts)} to {max(counts)}" if is_range else short(counts[0]))
+    with_train_rows = len(set(train_rows)) > 1 and not first.line
     rows: list[list[Content]] = []
-    for value, known, summaries in zip(values, learned, table, strict=True):
-        of_models = _cells_at_value(metric, value, summaries)
-        rows.append(
-            [strong(short(value)), *[known] * differ, *(of_models.get(series, GridCell("")) for series in of_all)]
-        )
-    header = [first.over, *["rows learned from"] * differ, *several]
+    for value, learned, at_value in zip(values, train_rows, summaries, strict=True):
+        cells = _cells_at_value(metric, value, at_value)
+        known = [learned] if with_train_rows else []
+        rows.append([strong(short(value)), *known, *(cells.get(series, GridCell("")) for series in every)])
+    header = [first.over, *["rows learned from"] * with_train_rows, *series_by_name]
     yield Heading(title)
     yield grid(header, rows, right=range(len(header)))
-    means = [[line[series].mean if series in line else None for line in table] for series in of_all]
-    spreads = [[line[series].std if series in line else None for line in table] for series in of_all]
-    bands = [map(band, *ends) for ends in zip(means, spreads, strict=True)] if first.line else []
-    yield Curve("", first.over, tuple(values), _named_lines(several, means), bands=_named_lines(several, bands))
-    alike = any(cell.mark == ALIKE for row in rows for cell in row if isinstance(cell, GridCell))
-    yield Legend(((BEST, "best of its row"), *[(ALIKE, "not significantly different from it (5 %)")] * alike))
-    yield notes(READING.get(first.over) or READING["lines" if first.line else first.kind])
 
-
-def _named_lines(names: Iterable[str], lines: Iterable[Iterable[T]]) -> tuple[tuple[str, tuple[T, ...]], ...]:
-    return tuple(zip(names, map(tuple, lines), strict=False))
-
-
-def _rows_learned_from(several: Sequence[Series], value: float) -> str:
-    learned = [rows for series in several for rows in series.learned_from(value)]
-    return f"{min(learned)} to {max(learned)}" if min(learned) < max(learned) else short(learned[0])
+    means: list[tuple[str, tuple[float | None, ...]]] = []
+    bands: list[tuple[str, tuple[tuple[float, float] | None, ...]]] = []
+    for name, series in series_by_name.items():
+        line = [at_value.get(series) for at_value in summaries]
+        means.append((name, tuple(None if summary is None else summary.mean for summary in line)))
+        if first.line:
+            bands.append(
+                (name, tuple(summary if summary is None else band(summary.mean, summary.std) for summary in line))
+            )
+    yield Curve("", first.over, tuple(values), tuple(means), bands=tuple(bands))
+    has_alike = any(isinstance(cell, GridCell) and cell.mark == ALIKE for row in rows for cell in row)
+    yield Legend(((BEST, "best of its row"), *[(ALIKE, "not significantly different from it (5 %)")] * has_alike))
+    if first.over == "training rows":
+        yield notes("the table above shows the scores and tests of the largest size")
+    elif first.line:
+        yield notes("the table above shows the scores with all labels; bands: one standard deviation")
+    elif first.kind == "stages":
+        yield notes("the table above shows the scores of the complete fits")
+    else:
+        yield notes("the table above shows the means over all of these")
 
 
 def _cells_at_value(metric: Metric, value: float, summaries: Mapping[Series, Summary]) -> dict[Series, GridCell]:
-    """The cells of one value: the best marked, and those that no test tells from it."""
+    """The cells of one value: the best marked, and those that do not differ significantly from it."""
     decimals = decimals_of(metric, list(summaries.values()))
     means = {series: summary.mean for series, summary in summaries.items() if summary.mean is not None}
     ranked = sorted(means, key=lambda series: badness(metric, means[series]))
     best = fixed(means[ranked[0]], decimals) if len(set(means.values())) > 1 else None
-    known = [series for series in ranked if math.isfinite(means[series])]
-    alike = [series for series in known[1:] if known[0].is_like(series, metric, value)]
+    finite = [series for series in ranked if math.isfinite(means[series])]
+    alike = [series for series in finite[1:] if finite[0].is_like(series, metric, value)]
     return {
         series: score_cell(summary, decimals, best, ALIKE if series in alike else "")
         for series, summary in summaries.items()

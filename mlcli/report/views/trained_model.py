@@ -29,8 +29,7 @@ from mlcli.experiment.spec.labels import settings_of
 from mlcli.report.columns import PREDICTION, Columns, predictions_of
 from mlcli.report.document import Document, Heading, Sentence, explained, notes
 from mlcli.report.numbers import short
-from mlcli.report.views.plan import learns_from_unlabelled, subject_of
-from mlcli.report.views.remarks import ARROW, steps_of
+from mlcli.report.views.plan import ARROW, learns_from_unlabelled, steps_of, subject_of
 from mlcli.scoring.records import CellRecord, cell_record
 from mlcli.tasks.sequence_labelling import in_order
 from mlcli.tasks.sequence_windows import numbered_by_appearance

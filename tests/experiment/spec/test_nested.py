@@ -27,7 +27,7 @@ from mlcli.experiment.spec.json_schema import experiment_schema
 from mlcli.experiment.spec.labels import settings_of
 from mlcli.experiment.spec.plan import plan
 from mlcli.experiment.store.keys import cell_key
-from mlcli.report.views.remarks import steps_of
+from mlcli.report.views.plan import steps_of
 from mlcli.tasks.classification import LabelledRows
 from tests.contract.illegal import illegal_values
 from tests.experiment import toy

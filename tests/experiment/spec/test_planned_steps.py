@@ -19,7 +19,7 @@ from mlcli.experiment.spec.entries import models_from_text
 from mlcli.experiment.spec.plan import plan
 from mlcli.models.neighbours.knn import NearestNeighbours
 from mlcli.prepare.forward_selection import ForwardSelection
-from mlcli.report.views.remarks import steps_of
+from mlcli.report.views.plan import steps_of
 from tests.support.rows import labelled, table_of
 from tests.support.shell import typed
 

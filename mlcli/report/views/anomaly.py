@@ -1,0 +1,122 @@
+"""Anomaly detectors: the spread of their scores, the rows they flag, and the columns that make rows odd."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from mlcli.core.findings import Histogram
+from mlcli.core.tables import Array
+from mlcli.report.document import Content, Element, Grid, Heading, grid, notes, strong
+from mlcli.report.numbers import DIGITS, lined_up
+from mlcli.scoring.differences import best_in
+from mlcli.scoring.kinds import ODDEST, odd_rows, oddest_first
+from mlcli.scoring.model_results import Group, metrics_in
+from mlcli.scoring.plots import histogram_of
+from mlcli.tasks.anomaly import ANOMALY, NO_REASON, ScoreAnswers
+from mlcli.tasks.unsupervised import UNKNOWN
+
+
+def detectors_of(group: Group) -> Iterator[Element]:
+    """A single detector in full; of several one line each, and the best in full."""
+    best, why = best_in(group), ""
+    if len(group) > 1:
+        yield Heading("Rows flagged by each detector")
+        yield _detectors_grid(group)
+        yield notes("a detector that is named alone (-m NAME) shows its histogram and why its rows are odd")
+        why = f", the best by {metrics_in(group)[0].name}" if best else ""
+    result = best or next(iter(group))
+    yield from detector_of(group[result] + why, result.answers)
+
+
+def detector_of(title: str, answers: ScoreAnswers) -> Iterator[Element]:
+    """The scores of one detector, its threshold and the oddest rows."""
+    yield Heading(title)
+    yield _score_histogram(answers)
+    yield notes(_flagging_sentence(answers))
+    yield _oddest_rows(answers)
+    if (answers.reasons != NO_REASON).any():
+        yield notes(
+            "↑ the cell is higher than usual, ↓ lower; shares are of the contributions of all columns to the score"
+        )
+
+
+def _detectors_grid(group: Group) -> Grid:
+    """The threshold of each detector, how many rows it flags, and which rows it finds oddest."""
+    results: dict[str, ScoreAnswers] = {name: result.answers for result, name in group.items()}
+    classes = next(iter(results.values())).classes
+    flag_columns: list[str] = []
+    if any(answers.threshold is not None for answers in results.values()):
+        flag_columns = ["threshold", "flagged", *([f"of them {classes[ANOMALY]}"] if classes else [])]
+    rows: list[list[Content]] = []
+    for name, answers in results.items():
+        cells = [""] * len(flag_columns)
+        if answers.threshold is not None:
+            flagged = answers.flagged
+            cells = [" to ".join(_threshold_range(answers.threshold)), f"{flagged.sum()} of {len(answers)}"]
+            cells += [str(int((flagged & (answers.truth == ANOMALY)).sum()))] if classes else []
+        oddest = "none: all rows score alike"
+        if answers.score.min() < answers.score.max():
+            oddest = ", ".join(str(row + 1) for row in answers.rows[oddest_first(answers)[:5]])
+        rows.append([strong(name), *cells, oddest])
+    return grid(["model", *flag_columns, "oddest rows"], rows, right=range(1, len(flag_columns) + 1))
+
+
+def _score_histogram(answers: ScoreAnswers) -> Histogram:
+    """The scores of the rows of each label, those of unknown label last."""
+    parts = {"rows": np.ones(len(answers), dtype=bool)}
+    if answers.classes:
+        parts = {name: answers.truth == code for code, name in enumerate(answers.classes)}
+        if (answers.truth == UNKNOWN).any():
+            parts["not known"] = answers.truth == UNKNOWN
+    edges = _edges(answers.score)
+    bins = np.clip(np.searchsorted(edges, answers.score, side="right") - 1, 0, len(edges) - 2)
+    counts = {name: np.bincount(bins[members], minlength=len(edges) - 1) for name, members in parts.items()}
+    return histogram_of("", "score", edges, counts)
+
+
+def _edges(score: Array) -> Array:
+    """Ten bins of even width over 98 % of the scores; where a few lie far out, the last bin is wider."""
+    bins = 10
+    low, most, high = score.min(), np.quantile(score, 0.98), score.max()
+    if low == high:
+        return np.array([low, low + 1.0])
+    even = np.linspace(low, most if most > low else high, bins)
+    step = even[1] - even[0]
+    return np.append(even, high) if high > most + step else np.linspace(low, high, bins + 1)
+
+
+def _flagging_sentence(answers: ScoreAnswers) -> str:
+    if answers.threshold is None:
+        return "no threshold was chosen, so no row is flagged"
+    limits = _threshold_range(answers.threshold)
+    threshold = limits[0] if len(limits) == 1 else f"{limits[0]} to {limits[1]} by split"
+    hits = int((answers.flagged & (answers.truth == ANOMALY)).sum())
+    labelled = f", {hits} of them {answers.classes[ANOMALY]}" if answers.classes else ""
+    flags = f"it flags {answers.flagged.sum()} of {len(answers)} scored rows{labelled}"
+    return f"threshold {threshold}, {answers.threshold_from}; {flags}"
+
+
+def _threshold_range(threshold: Array) -> list[str]:
+    """The threshold, or the lowest and the highest of several splits."""
+    limits = np.unique(threshold[[threshold.argmin(), threshold.argmax()]]).tolist()
+    # The smallest float above 0 stands for "above 0".
+    return ["above 0" if 0 < limit < np.finfo(np.float64).tiny else f"{limit:.{DIGITS}g}" for limit in limits]
+
+
+def _oddest_rows(answers: ScoreAnswers) -> Grid:
+    """The oddest rows, with the columns that add most to their scores."""
+    oddest = odd_rows(answers, ODDEST)
+    is_labelled, has_threshold = bool(answers.classes), answers.threshold is not None
+    rows: list[list[Content]] = []
+    for row, score in zip(oddest, lined_up([row.score for row in oddest]), strict=True):
+        reasons = ", ".join(
+            f"{reason.column} {'↑' if reason.share > 0 else '↓'} {100 * abs(reason.share):.0f} %"
+            for reason in row.because
+        )
+        flagged = ["yes" if row.flagged else "no"] if has_threshold else []
+        label = [row.label or "not known"] if is_labelled else []
+        rows.append([strong(str(row.row)), score, *flagged, *label, reasons])
+    header = ["oddest rows", "score", *["flagged"] * has_threshold, *["label"] * is_labelled, "main contributions"]
+    return grid(header, rows, right=(0, 1))

@@ -1,1 +1,0 @@
-"""Views of answers, a file for each kind of task."""

@@ -1,0 +1,181 @@
+"""The verdict on one table: which model is best, how sure that is, and what it adds to the baseline.
+
+A verdict has codes, names and figures; ``report/views/sentences.py`` puts it into words.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from mlcli.core.serialise import HIDDEN, shown
+from mlcli.metrics.base import Metric
+from mlcli.metrics.summary import summarise
+from mlcli.scoring.differences import (
+    TableDifferences,
+    badness_of,
+    is_largest_class_standard,
+    score_of,
+)
+from mlcli.scoring.model_results import Group, ModelResult, badness, first_cell, metrics_in, training_sizes
+from mlcli.tasks.table import kind_named
+
+VerdictCode = Literal["best", "only-model", "none-beats-baseline", "not-compared"]
+SelectionCode = Literal["best-of-several", "validation-agrees", "validation-differs"]
+
+
+@dataclass(frozen=True)
+class ModelScore:
+    """A model with its mean score and the 95 % confidence interval."""
+
+    model: str
+    mean: float | None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class UncomparedModel:
+    """A saved model that has learned from many of the scored rows."""
+
+    model: str
+    rows_learned_from: int
+    rows: int
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What choosing the best of several models does to its score."""
+
+    code: SelectionCode
+    among: int
+    chosen: ModelScore | None = field(default=None, metadata=shown(optional=True))
+    """The model with the best score on the validation rows."""
+    validation_score: float | None = field(default=None, metadata=shown(optional=True))
+    nested: str = field(default="", metadata=shown(optional=True))
+    """The model that chooses inside each split, so that its interval is not optimistic."""
+    can_be_nested: bool = field(default=False, metadata=HIDDEN)
+    """Whether ``--nested`` would choose inside each split."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """What the scores and tests of one table say; the code tells which fields are filled."""
+
+    dataset: str
+    kind: str
+    seed: int
+    metric: str
+    code: VerdictCode
+    best: ModelScore | None = field(default=None, metadata=shown(optional=True))
+    baseline: ModelScore | None = field(default=None, metadata=shown(optional=True))
+    is_largest_class: bool = field(default=False, metadata=shown(optional=True))
+    """Whether the share of the largest class stands in place of the baseline."""
+    gain: float | None = field(default=None, metadata=shown(optional=True))
+    """The score of the best model minus that of the baseline; None where no test compares them."""
+    gain_is_significant: bool = field(default=False, metadata=shown(optional=True))
+    better: tuple[str, ...] = field(default=(), metadata=shown(optional=True))
+    """Reference models that are significantly better."""
+    alike: tuple[str, ...] = field(default=(), metadata=shown(optional=True))
+    """Models that do not differ significantly from the best."""
+    untested: tuple[str, ...] = field(default=(), metadata=shown(optional=True))
+    selection: Selection | None = field(default=None, metadata=shown(optional=True))
+    uncompared: tuple[UncomparedModel, ...] = field(default=(), metadata=shown(optional=True))
+    scored_by: Metric = field(metadata=HIDDEN)
+
+
+def verdict_on(group: Group, differences: TableDifferences | None) -> Verdict | None:
+    """The verdict by the metric that decides; None where no model but the baseline has a score."""
+    cell, metric = first_cell(group), metrics_in(group)[0]
+    uncompared = tuple(
+        UncomparedModel(name, result.cell.learned_rows, result.cell.labelled_rows)
+        for result, name in group.items()
+        if result.contaminated and score_of(result, metric) is not None
+    )
+    verdict = Verdict(
+        dataset=cell.dataset.name,
+        kind=cell.kind,
+        seed=cell.seed,
+        metric=metric.name,
+        code="not-compared",
+        uncompared=uncompared,
+        scored_by=metric,
+    )
+    if differences is not None:
+        compared = (differences.best, *differences.to_best)
+        models = [result for result in compared if result is not differences.baseline]
+        if models:
+            models.sort(key=lambda result: badness_of(result, metric))
+            return _with_best(verdict, models, differences, group)
+    return verdict if uncompared else None
+
+
+def _with_best(
+    verdict: Verdict, models: Sequence[ModelResult], differences: TableDifferences, names: Group
+) -> Verdict:
+    """The verdict on models of which the best stands first."""
+    metric, baseline = differences.metric, differences.baseline
+    best, *others = models
+    figures: dict[str, Any] = {}
+    if baseline is not None:
+        largest_class, gain = is_largest_class_standard(baseline), differences.to_baseline[best]
+        figures["baseline"] = _score(baseline, names, metric)
+        figures["is_largest_class"] = largest_class
+        figures["gain"], figures["gain_is_significant"] = gain.mean, gain.distinguishable
+        if largest_class:
+            loses = gain.mean is not None and badness(metric, gain.mean) >= 0
+        else:
+            loses = badness_of(best, metric) >= badness_of(baseline, metric)
+        if loses or best is not differences.best:
+            return replace(verdict, code="none-beats-baseline", **figures)
+    tests = {names[other]: differences.to_best[other] for other in others}
+    references = {names[other]: test for other, test in differences.beside.items() if test.mean is not None}
+    figures["best"] = _score(best, names, metric)
+    figures["untested"] = tuple(name for name, test in tests.items() if test.mean is None)
+    figures["alike"] = tuple(
+        name
+        for name, test in (*tests.items(), *references.items())
+        if test.mean is not None and not test.distinguishable
+    )
+    figures["better"] = tuple(
+        name for name, test in references.items() if test.distinguishable and badness(metric, test.mean or 0.0) < 0
+    )
+    figures["selection"] = _selection_among(models, names, metric)
+    return replace(verdict, code="best" if others else "only-model", **figures)
+
+
+def _selection_among(models: Sequence[ModelResult], names: Group, metric: Metric) -> Selection | None:
+    """How the best was chosen: from three models on, its score is partly luck."""
+    nested = [model for model in models if model.cell.model.use == "selected-model"]
+    best, count = models[0], len(models) - len(nested)
+    validation = {model: value for model in models if (value := _validation_mean(model, metric)) is not None}
+    chosen = None
+    if len(validation) >= max(2, len(models)):
+        chosen = min(validation, key=lambda model: badness(metric, validation[model]))
+        score = _score(chosen, names, metric)
+        if chosen is best:
+            return Selection("validation-agrees", len(models), score, validation[chosen])
+    if best in nested or (count < 3 and chosen is None):
+        return None
+    if chosen is not None:
+        return Selection("validation-differs", count, score, validation[chosen])
+    can_be_nested = kind_named(best.cell.kind).target == "needed"
+    return Selection(
+        "best-of-several", count, nested=names[nested[0]] if nested else "", can_be_nested=can_be_nested
+    )
+
+
+def _validation_mean(result: ModelResult, metric: Metric) -> float | None:
+    """The mean over the validation rows of all splits, where every split has some and it is defined."""
+    answers = [split.answers["validation"] for split in result.splits if "validation" in split.answers]
+    if not answers or len(answers) < len(result.splits) or result.cell.model.saved is not None:
+        return None
+    mean = summarise(metric, answers, training_sizes(result.cell_result), result.pooled).mean
+    return mean if mean is not None and math.isfinite(mean) else None
+
+
+def _score(result: ModelResult, names: Group, metric: Metric) -> ModelScore:
+    summary = result.summaries[metric.name]
+    return ModelScore(names[result], summary.mean, summary.low, summary.high)
