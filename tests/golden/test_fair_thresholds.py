@@ -15,7 +15,7 @@ from mlcli.core.tables import Table
 from mlcli.engines.ensemble import outputs
 from mlcli.metrics.fairness import CRITERIA
 from mlcli.metrics.threshold_curves import counts_by_threshold
-from mlcli.models.wrappers.fair_thresholds import FairThresholds, GroupThresholds, RateCurve
+from mlcli.models.wrappers.fair_thresholds import FairThresholds, GroupThresholds, RateCurve, best_thresholds
 from mlcli.tasks.classification import CLASSIFICATION
 from tests.golden.asking import fitted
 from tests.support.rows import labelled
@@ -82,14 +82,16 @@ def test_the_best_of_all_pairs_of_thresholds_is_chosen() -> None:
         GroupThresholds.of(counts_by_threshold(p[half], positive[half], np.ones(20)), "demographic-parity")
         for half in halves
     ]
-    model = FairThresholds(slack=0.1)
     best = 0.0
     for wanted in np.linspace(0, 1, 101):
         reached = [np.flatnonzero(np.abs(one.rates[0] - wanted) <= 0.05 + 1e-12) for one in choices]
         for first, second in product(*reached):
             best = max(best, choices[0].right[first] + choices[1].right[second])
-    found = [model._meeting(wanted, choices) for wanted in model._grid()]
-    assert max(right for _, away, right in found if away <= 0.05 + 1e-12) == pytest.approx(best)
+    indices = best_thresholds(choices, slack=0.1)
+    right = [choice.right[index] for choice, index in zip(choices, indices, strict=True)]
+    rates = [choice.rates[0, index] for choice, index in zip(choices, indices, strict=True)]
+    assert sum(right) == pytest.approx(best)
+    assert abs(rates[0] - rates[1]) <= 0.1 + 1e-12
 
 
 def test_slack_of_one_leaves_each_group_its_best_threshold() -> None:

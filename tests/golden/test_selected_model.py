@@ -30,7 +30,7 @@ THEIRS = {
 def test_scores_and_choice_are_those_of_scikit_learn(name: str) -> None:
     data, model = in_numbers(name), build(SelectedModel, {"models": MODELS})
     ordered = data.take(order_of_content(data))
-    splits = model.examination(ordered, np.random.default_rng(1).spawn(3)[0]).splits
+    splits = model.inner_evaluation(ordered, np.random.default_rng(1).spawn(3)[0]).splits
     folds = [(split.train, split.test) for split in splits]
     theirs = {
         use: cross_val_score(one, ordered.table.numbers, ordered.y, cv=folds).mean() for use, one in THEIRS.items()

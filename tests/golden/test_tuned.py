@@ -33,7 +33,7 @@ def tuned(base: Any, ranges: Any, **params: Any) -> Any:
 def inner_folds_of(model: Any, data: Any) -> tuple[Any, Any]:
     """The rows in the order in which the method sees them, and its inner folds."""
     ordered = data.take(order_of_content(data))
-    examination = model.examination(ordered, np.random.default_rng(SEED).spawn(3)[0])
+    examination = model.inner_evaluation(ordered, np.random.default_rng(SEED).spawn(3)[0])
     return ordered, [(split.train, split.test) for split in examination.splits]
 
 

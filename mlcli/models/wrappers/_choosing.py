@@ -1,11 +1,12 @@
-"""What choosing by inner splits has in common: how rows are split again, what judges, and what is said of it."""
+"""What models that choose by inner splits share: the splits, the scores, and the report of the choice."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from math import isnan
+from typing import Any, TypedDict, cast
 
 import numpy as np
 
@@ -32,7 +33,21 @@ from mlcli.tasks.regression import REGRESSION, Regressor
 from mlcli.tasks.supervised import SupervisedRows
 from mlcli.tasks.table import kind_named
 
-SHOWN = 20
+InnerProtocol = str | Mapping[str, Any] | None
+"""An inner protocol as it is written: an id, or a mapping of `use` and parameters."""
+
+
+class Trial(TypedDict):
+    """A candidate as it was tried, as plain values."""
+
+    what: str
+    at: float | None
+    """Its value, if it is a single number."""
+    score: float
+    error: float
+    why: str
+    """Why it has no score."""
+    effort: float
 
 
 @dataclass(kw_only=True, eq=False)
@@ -46,101 +61,100 @@ class ChoosesByInnerSplits(Classifier, Regressor, CountsParameters, DecidesByRul
 
     model_: Model = learned()
     score_: float = learned()
-    """What the inner splits say of the model that was chosen: too good, since it was chosen by that."""
+    """The inner score of the model that was chosen: too good, since it was chosen by that."""
     metric_: str = learned()
     inner_: str = learned()
-    trials_: tuple[dict[str, Any], ...] = learned()
+    trials_: tuple[Trial, ...] = learned()
     """Every candidate as it was tried, the best first."""
 
     @property
     def accepts(self) -> Accepts:
         """Anything: each model stands behind the steps that it needs."""
         inside = [model.accepts for model in models_inside(self)]
-        unlabelled = all(one.unlabelled for one in inside)
         return Accepts(
             nominal=True,
             missing=True,
-            weights=all(one.weights for one in inside),
-            unlabelled=unlabelled,
-            sensitive=any(one.sensitive for one in inside),
+            weights=all(accepts.weights for accepts in inside),
+            unlabelled=all(accepts.unlabelled for accepts in inside),
+            sensitive=any(accepts.sensitive for accepts in inside),
         )
 
     def conflicts(self) -> list[str]:
-        """An inner protocol that there is none of, or that chooses nothing."""
-        wrong = problem_with(self.inner)
-        return [f"inner: {wrong}"] if wrong else []
+        """An inner protocol that does not exist, or that cannot be used to choose."""
+        try:
+            given_protocol(self.inner)
+        except MlcliError as error:
+            return [f"inner: {error.in_a_line}"]
+        return []
 
-    def rows_of(self, data: SupervisedRows) -> SupervisedRows:
-        """The rows that count, in an order that follows from content unless that of the file is their own."""
+    def ordered_rows(self, data: SupervisedRows) -> SupervisedRows:
+        """The rows that count, in an order that follows from their content, unless that of the file matters."""
         data = data.counted()
-        if data.in_sequences:
-            return data
-        if data.order is None and isinstance(given_protocol(self.inner), ForwardChaining):
-            return data
-        return data.take(order_of_content(data))
+        by_time = data.order is None and isinstance(given_protocol(self.inner), ForwardChaining)
+        return data if data.in_sequences or by_time else data.take(order_of_content(data))
 
-    def examination(self, data: SupervisedRows, rng: np.random.Generator) -> InnerEvaluation | None:
-        """The rows, split again; None where there are too few to choose by."""
-        known = kind_named(data.kind)
-        metric = metric_named(self.metric or known.metrics[0], known.answers, getattr(data, "classes", ()))
-        protocol = inner_protocol(self.inner, data)
+    def inner_evaluation(self, data: SupervisedRows, rng: np.random.Generator) -> InnerEvaluation | None:
+        """The rows, split again; None if there are too few to choose by."""
+        kind = kind_named(data.kind)
+        metric = metric_named(self.metric or kind.metrics[0], kind.answers, getattr(data, "classes", ()))
+        split_info = data.split_info()
+        protocol = inner_protocol(self.inner, data.kind, split_info)
         self.metric_, self.inner_ = metric.name, protocol.id if protocol else ""
         if protocol is None:
             text = f"{len(data)} training rows cannot be split again to choose by: the first choice is taken"
             warnings.warn(text, MlcliWarning, stacklevel=4)
             return None
-        raise_all(DataError, refuse_too_few(protocol, data.split_info()))
+        what = "the training rows cannot be split again to choose by"
+        problems = protocol.problems_with_rows(split_info)
+        raise_all(DataError, [Problem(f"{what}: {problem.what}", hint=problem.hint) for problem in problems])
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a rare class is said of the outer splits already
-            splits = protocol.splits(data.split_info(), rng)
+            warnings.simplefilter("ignore")  # the outer splits have warned of rare classes
+            splits = protocol.splits(split_info, rng)
         return InnerEvaluation(data, splits, metric, int(rng.integers(2**62)), protocol.pooled)
 
-    def keep(
+    def fit_chosen(
         self, best: InnerScore, trials: Sequence[InnerScore], data: SupervisedRows, rng: np.random.Generator
     ) -> None:
-        """Fit what was chosen to all training rows, and note how it came about."""
-        self.score_ = float(best.score)
+        """Fit the best candidate to all training rows, and store the trials in their order, the best first."""
         others = [trial for trial in trials if trial is not best]
-        self.trials_ = tuple(described(other) for other in (best, *others))
+        self.score_ = float(best.score)
+        self.trials_ = tuple(_as_plain_values(trial) for trial in (best, *others))
         self.model_ = fitted(best.candidate.model, data, rng)
 
-    def keep_only(self, candidate: Candidate, data: SupervisedRows, rng: np.random.Generator) -> None:
-        """Fit the only candidate, or the first where there are too few rows to choose by."""
-        self.keep(InnerScore(candidate), [], data, rng)
+    def fit_only(self, candidate: Candidate, data: SupervisedRows, rng: np.random.Generator) -> None:
+        """Fit the only candidate, or the first if there are too few rows to choose by."""
+        self.fit_chosen(InnerScore(candidate), [], data, rng)
 
     def predict_proba(self, table: Table) -> Array:
-        """What the chosen model says."""
+        """The probabilities of the chosen model."""
         return outputs(self.model_, table, CLASSIFICATION)
 
     def predict_values(self, table: Table) -> Array:
-        """What the chosen model says."""
+        """The values of the chosen model."""
         return outputs(self.model_, table, REGRESSION)[:, 0]
 
-    def decision_in_words(self) -> str:
-        """How the answers of the chosen model are to be read."""
-        return decision_in_words(self.model_)
-
-    def explain_answer(self, table: Table) -> findings.Explanation:
-        """How the chosen model came to its answer."""
-        return explain_row(self.model_, table)
-
     def decide(self, probabilities: Array) -> Codes:
-        """As the chosen model decides, by its threshold where it has one."""
-        final: Any = self.model_.final
-        return np.asarray(final.decide(probabilities), np.int32)
+        """As the chosen model decides, by its threshold if it has one."""
+        return np.asarray(cast(Classifier, self.model_.final).decide(probabilities), np.int32)
 
     def decide_among(self, probabilities: Array, class_totals: Array) -> Codes:
         """As the chosen model decides."""
-        final: Any = self.model_.final
-        codes: Codes = final.decide_among(probabilities, class_totals)
-        return codes
+        return cast(Classifier, self.model_.final).decide_among(probabilities, class_totals)
+
+    def decision_in_words(self) -> str:
+        """How to read the predictions of the chosen model."""
+        return decision_in_words(self.model_)
+
+    def explain_answer(self, table: Table) -> findings.Explanation:
+        """How the chosen model came to its prediction."""
+        return explain_row(self.model_, table)
 
     def adjustable_parameters(self, table: Table) -> float | None:
         """Those of the chosen model."""
         return adjustable_parameters(self.model_, table)
 
     def check_learned(self) -> None:
-        """A model that answers the classes of the whole."""
+        """A model that predicts the same classes."""
         if not isinstance(self.model_, Model) or not self.trials_:
             raise ValueError("there is no model that was chosen")
         if getattr(self.model_.final, "classes_", None) != self.classes_:
@@ -152,39 +166,45 @@ class ChoosesByInnerSplits(Classifier, Regressor, CountsParameters, DecidesByRul
 
     def explain(self) -> findings.Explanation:
         """What was chosen and why, then what the chosen model says of itself."""
-        best = self.trials_[0]
-        note = (
-            f"By {self.inner_ or 'nothing'} of the training rows, among {len(self.trials_)} candidates. The best "
-            "of many scores is optimistic; the rows that judge the model had no part in the choice."
+        best, choice = self.trials_[0], self.choice()
+        chosen = findings.Choices(
+            "Chosen by inner splits",
+            names=tuple(name for name, _, _ in choice),
+            values=tuple(value for _, value, _ in choice),
+            edges=tuple(edge for _, _, edge in choice),
+            metric=self.metric_,
+            score=best["score"],
+            error=None if isnan(best["error"]) else best["error"],
+            note=f"By {self.inner_ or 'nothing'} of the training rows, among {len(self.trials_)} candidates. The "
+            "best of many scores is optimistic; the rows that judge the model had no part in the choice.",
         )
-        names, values, edges = zip(*self.choice(), strict=True) if self.choice() else ((), (), ())
-        error = best["error"] if best["error"] == best["error"] else None
-        title, score = "Chosen by inner splits", best["score"]
-        chosen = findings.Choices(title, names, values, edges, self.metric_, score, error, note=note)
-        return chosen, *self._candidates(), *self.model_.explain()
-
-    def _candidates(self) -> tuple[findings.Table, ...]:
         if len(self.trials_) < 2:
-            return ()
-        known = [trial for trial in self.trials_ if trial["score"] == trial["score"]]
-        sparing = any(trial["effort"] < 1 for trial in self.trials_)
-        names = ("what", "score", "error", *(("effort",) if sparing else ()))
-        rows = tuple(
-            tuple(None if one[name] != one[name] else one[name] for name in names) for one in known[:SHOWN]
-        )
-        failed = [trial for trial in self.trials_ if trial["why"]]
-        note = (
-            f"{len(failed)} could not be judged, the first ({failed[0]['what']}): {failed[0]['why']}"
-            if failed
-            else ""
-        )
-        more = f"{len(known) - SHOWN} more left out. " if len(known) > SHOWN else ""
-        header = ("candidate", f"inner {self.metric_}", "standard error", "share of all")[: len(names)]
-        return (findings.Table("Candidates", header, rows, note=more + note, code="candidates"),)
+            return chosen, *self.model_.explain()
+        return chosen, self._candidate_table(), *self.model_.explain()
+
+    def _candidate_table(self) -> findings.Table:
+        scored = [trial for trial in self.trials_ if not isnan(trial["score"])]
+        header: tuple[str, ...] = ("candidate", f"inner {self.metric_}", "standard error")
+        rows: list[tuple[findings.Entry, ...]] = [
+            (trial["what"], trial["score"], None if isnan(trial["error"]) else trial["error"])
+            for trial in scored[:20]
+        ]
+        if any(trial["effort"] < 1 for trial in self.trials_):  # halving gives most candidates fewer rows
+            header = (*header, "share of all")
+            rows = [(*row, trial["effort"]) for row, trial in zip(rows, scored, strict=False)]
+        note = f"{len(scored) - 20} more left out. " if len(scored) > 20 else ""
+        if failed := [trial for trial in self.trials_ if trial["why"]]:
+            first = failed[0]
+            note += f"{len(failed)} could not be judged, the first ({first['what']}): {first['why']}"
+        return findings.Table("Candidates", header, tuple(rows), note=note, code="candidates")
 
 
-def described(trial: InnerScore) -> dict[str, Any]:
-    """A trial as plain values."""
+def by_score(trials: Sequence[InnerScore], evaluation: InnerEvaluation) -> list[InnerScore]:
+    """The best first; those that were judged with all rows or stages before others."""
+    return sorted(trials, key=lambda trial: (-trial.effort, trial.badness(evaluation.metric)))
+
+
+def _as_plain_values(trial: InnerScore) -> Trial:
     values = list(trial.candidate.values.values())
     number = len(values) == 1 and isinstance(values[0], int | float) and not isinstance(values[0], bool)
     return {
@@ -197,26 +217,8 @@ def described(trial: InnerScore) -> dict[str, Any]:
     }
 
 
-def by_score(trials: Sequence[InnerScore], examination: InnerEvaluation) -> list[InnerScore]:
-    """The best first, those with the whole effort before others."""
-    return sorted(trials, key=lambda trial: (-trial.effort, trial.badness(examination.metric)))
-
-
-FOLDS = 5
-Written = str | Mapping[str, Any] | None
-
-
-def problem_with(written: Written) -> str:
-    """What is wrong with an inner protocol as it is written, or nothing."""
-    try:
-        given_protocol(written)
-    except MlcliError as error:
-        return error.in_a_line
-    return ""
-
-
-def given_protocol(written: Written) -> Protocol | None:
-    """The protocol that is written: an id, or a mapping of `use` and parameters; none where nothing is."""
+def given_protocol(written: InnerProtocol) -> Protocol | None:
+    """The protocol that is written; None if nothing is."""
     if written is None:
         return None
     params = {"use": written} if isinstance(written, str) else dict(written)
@@ -229,45 +231,29 @@ def given_protocol(written: Written) -> Protocol | None:
     return protocol
 
 
-def inner_protocol(written: Written, data: Any) -> Protocol | None:
-    """The protocol for some training rows: as written, else 5 folds, in order of time where it is known.
+def inner_protocol(written: InnerProtocol, task: str, rows: SplitInfo) -> Protocol | None:
+    """The protocol for some training rows: as written, else 5 folds, in order of time if that is known.
 
-    None where there are too few rows, or groups, to choose by.
+    None if there are too few rows, or groups, to choose by.
     """
-    protocol, strata = given_protocol(written), data.split_info()
+    protocol = given_protocol(written)
     if protocol is None:
-        return _usual(strata)
+        in_order = rows.order is not None and not np.isnan(rows.order).any()
+        if in_order and (blocks := _forward_chaining(rows)):
+            return blocks
+        units = len(all_alike(rows))
+        use = "k-fold" if rows.strata is None else "stratified-k-fold"
+        return build(PROTOCOLS.load(use), {"folds": min(5, units)}) if units > 1 else None
     if isinstance(protocol, ForwardChaining) and (isinstance(written, str) or "folds" not in (written or {})):
-        return _forward({"gap": protocol.gap, "window": protocol.window}, strata)
-    kind = kind_named(data.kind)
+        return _forward_chaining(rows, gap=protocol.gap, window=protocol.window)
+    kind = kind_named(task)
     if protocol.id not in kind.protocols and kind.name not in protocol.kinds:
         hint = did_you_mean(protocol.id, kind.protocols, f"protocols for {kind.name}")
         raise UsageError(f"{protocol.id} cannot split rows of {kind.name}", hint=hint)
     return protocol
 
 
-def _usual(strata: SplitInfo) -> Protocol | None:
-    if strata.order is not None and not np.isnan(strata.order).any():
-        protocol = _forward({}, strata)
-        if protocol is not None:
-            return protocol
-    units = len(all_alike(strata))
-    use = "k-fold" if strata.strata is None else "stratified-k-fold"
-    return build(PROTOCOLS.load(use), {"folds": min(FOLDS, units)}) if units > 1 else None
-
-
-def _forward(params: Mapping[str, Any], strata: SplitInfo) -> Protocol | None:
-    """As many blocks of time as there can be, up to the usual number; none where rows are too few for two."""
-    for folds in range(FOLDS, 0, -1):
-        protocol = ForwardChaining(folds=folds, **params)
-        if not protocol.problems_with_rows(strata):
-            return protocol
-    return None
-
-
-def refuse_too_few(protocol: Protocol, strata: SplitInfo) -> list[Problem]:
-    """What keeps training rows from being split once more, in words that say so."""
-    what = "the training rows cannot be split again to choose by"
-    return [
-        Problem(f"{what}: {problem.what}", hint=problem.hint) for problem in protocol.problems_with_rows(strata)
-    ]
+def _forward_chaining(rows: SplitInfo, **params: Any) -> Protocol | None:
+    """As many blocks of time as there can be, up to 5; None if rows are too few for two."""
+    protocols = (ForwardChaining(folds=folds, **params) for folds in range(5, 0, -1))
+    return next((protocol for protocol in protocols if not protocol.problems_with_rows(rows)), None)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import DTypeLike, NDArray
 
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
@@ -27,18 +28,20 @@ from mlcli.engines.imported import (
     version_of,
 )
 from mlcli.tasks.anomaly import Detector
-from mlcli.tasks.classification import Classifier
+from mlcli.tasks.classification import Classifier, LabelledRows
 from mlcli.tasks.clustering import Clusterer
-from mlcli.tasks.regression import Regressor
+from mlcli.tasks.regression import Regressor, ValuedRows
+from mlcli.tasks.unsupervised import UnlabelledRows
 
-IMPORTANCES, COEFFICIENTS = "feature_importances_", "coef_"
+Labelled = LabelledRows | ValuedRows
 
 
 def entry_of(path: str) -> Entry:
-    """What is known of the method at an import path."""
-    bases = (_kind_of(path).__bases__[-1].__name__,)
+    """The registry entry of the estimator at an import path."""
+    base = _base_for(path)
+    bases = (base.__bases__[-1].__name__,)
     return ImportedEntry(
-        path, summary_of(path), version_of(path), "model", bases, lambda: class_for(path, _kind_of(path))
+        path, summary_of(path), version_of(path), "model", bases, lambda: class_for(path, _base_for(path))
     )
 
 
@@ -52,55 +55,53 @@ class Imported(ForeignEstimator, Model):
 
     @property
     def accepts(self) -> Accepts:
-        """Numbers; gaps where its tags say so; weights where its fit takes them."""
+        """Numbers; missing cells if its tags say so; weights if its fit takes them."""
         return Accepts(missing=takes_gaps(self.path), weights=takes_weights(self.path))
 
-    def _fitted(self, data: Any, target: tuple[Any, ...], rng: np.random.Generator) -> Any:
-        estimator = made(self.path, self.given(), int(rng.integers(LARGEST_SEED)))
+    def fit(self, data: Labelled | UnlabelledRows, rng: np.random.Generator) -> None:
+        """Fit the estimator; to the class codes or the values of labelled rows."""
+        self.estimator_ = made(self.path, self.given(), int(rng.integers(LARGEST_SEED)))
+        target = (data.y,) if isinstance(data, Labelled) else ()
         weights = {} if data.weight is None else {"sample_weight": data.weight}
         with as_a_guest(self.path):
-            return estimator.fit(data.table.numbers, *target, **weights)
+            self.estimator_.fit(data.table.numbers, *target, **weights)
 
-    def _answer_by(self, method: str, table: Table) -> Any:
-        """What a method of the fitted estimator says of rows."""
+    def call(self, method: str, table: Table, dtype: DTypeLike = np.float64) -> NDArray[Any]:
+        """The result of a method of the fitted estimator, called with rows."""
         with as_a_guest(self.path):
-            return getattr(self.estimator_, method)(table.numbers)
+            return np.asarray(getattr(self.estimator_, method)(table.numbers), dtype)
 
     def explain(self) -> findings.Explanation:
-        """Importances or coefficients of the columns, where it has them."""
-        worth = getattr(self.estimator_, IMPORTANCES, getattr(self.estimator_, COEFFICIENTS, None))
+        """Importances or coefficients of the columns, if it has them."""
+        importances = getattr(self.estimator_, "feature_importances_", None)
+        values = getattr(self.estimator_, "coef_", None) if importances is None else importances
         names = [column.name for column in self.columns_]
-        if worth is None or np.asarray(worth).shape[-1] != len(names):
+        if values is None or np.asarray(values).shape[-1] != len(names):
             return ()
-        values = np.atleast_2d(worth).T.tolist()
-        rows = tuple((name, *value) for name, value in zip(names, values, strict=True))
+        lines = np.atleast_2d(values).T.tolist()
+        rows = tuple((name, *line) for name, line in zip(names, lines, strict=True))
         header = ("column", *(str(index + 1) for index in range(len(rows[0]) - 1)))
-        if hasattr(self.estimator_, IMPORTANCES):
+        if importances is not None:
             return (findings.Table("Feature importance (of the package)", header, rows),)
         return (findings.Table("Coefficients", header, rows, code="coefficients"),)
 
 
 @dataclass(kw_only=True, eq=False)
 class ImportedClassifier(Imported, Classifier):
-    """Probabilities where it has them; else its class has all."""
+    """The estimator's probabilities; without them, its class has probability 1."""
 
     @property
     def gives_probabilities(self) -> bool:
         """Whether the estimator has them."""
         return hasattr(self.estimator_, "predict_proba")
 
-    def fit(self, data: Any, rng: np.random.Generator) -> None:
-        """Fit it to the codes of the classes."""
-        self.estimator_ = self._fitted(data, (data.y,), rng)
-
     def predict_proba(self, table: Table) -> Array:
-        """Classes that training rows did not have are impossible."""
+        """Classes without training rows have probability 0."""
         result = np.zeros((len(table), len(self.classes_)))
-        known = np.asarray(self.estimator_.classes_, np.intp)
         if self.gives_probabilities:
-            result[:, known] = self._answer_by("predict_proba", table)
+            result[:, np.asarray(self.estimator_.classes_, np.intp)] = self.call("predict_proba", table)
         else:
-            result[np.arange(len(table)), np.asarray(self._answer_by("predict", table), np.intp)] = 1.0
+            result[np.arange(len(table)), self.call("predict", table, np.intp)] = 1.0
         return result
 
 
@@ -108,78 +109,67 @@ class ImportedClassifier(Imported, Classifier):
 class ImportedRegressor(Imported, Regressor):
     """A number for each row."""
 
-    def fit(self, data: Any, rng: np.random.Generator) -> None:
-        """Fit it to the values."""
-        self.estimator_ = self._fitted(data, (data.y,), rng)
-
     def predict_values(self, table: Table) -> Array:
-        """Its predictions."""
-        return np.asarray(self._answer_by("predict", table), np.float64).reshape(len(table))
+        """The estimator's predictions."""
+        return self.call("predict", table).reshape(len(table))
 
 
 @dataclass(kw_only=True, eq=False)
 class ImportedClusterer(Imported, Clusterer):
-    """A cluster for each row, as its ``predict`` says."""
+    """A cluster for each row, as ``predict`` of the estimator says."""
 
     cluster_count_: int = learned()
 
-    def fit(self, data: Any, rng: np.random.Generator) -> None:
-        """Fit it, and count its clusters."""
-        self.estimator_ = self._fitted(data, (), rng)
-        self.cluster_count_ = int(np.max(self._answer_by("predict", data.table))) + 1
+    def fit(self, data: Labelled | UnlabelledRows, rng: np.random.Generator) -> None:
+        """Fit the estimator, and count its clusters."""
+        super().fit(data, rng)
+        self.cluster_count_ = int(self.cluster_of(data.table).max()) + 1
 
     def cluster_of(self, table: Table) -> Codes:
-        """Its clusters."""
-        return np.asarray(self._answer_by("predict", table), np.int32)
+        """The estimator's clusters."""
+        return self.call("predict", table, np.int32)
 
     def cluster_count(self) -> int:
-        """How many it has found."""
+        """How many the training rows have."""
         return self.cluster_count_
 
 
 @dataclass(kw_only=True, eq=False)
 class ImportedDetector(Imported, Detector):
-    """How unusual each row is, the sign of ``score_samples`` turned."""
-
-    def fit(self, data: Any, rng: np.random.Generator) -> None:
-        """Fit it."""
-        self.estimator_ = self._fitted(data, (), rng)
+    """Anomaly scores: ``score_samples`` of the estimator with the opposite sign."""
 
     def score_rows(self, table: Table) -> Array:
-        """The higher, the odder."""
-        return -np.asarray(self._answer_by("score_samples", table), np.float64)
+        """Higher for odder rows."""
+        return -self.call("score_samples", table)
 
     def own_limit(self) -> tuple[float, str] | None:
-        """Its own offset, where it has one."""
+        """The estimator's offset, if it has one."""
         offset = getattr(self.estimator_, "offset_", None)
         return None if offset is None else (-float(offset), "the offset of the estimator")
 
 
-KINDS: tuple[tuple[str, type[Imported], str], ...] = (
-    ("is_classifier", ImportedClassifier, "predict"),
-    ("is_regressor", ImportedRegressor, "predict"),
-    ("is_clusterer", ImportedClusterer, "predict"),
-    ("is_outlier_detector", ImportedDetector, "score_samples"),
-)
-"""How scikit-learn tells what an estimator is, what it becomes, and what it must be able to do."""
-
-
-def _kind_of(path: str) -> type[Imported]:
+def _base_for(path: str) -> type[Imported]:
+    """What an estimator becomes, by its scikit-learn tags; one of no kind, or that cannot predict, is refused."""
     import sklearn.base
 
+    kinds: tuple[tuple[str, type[Imported], str], ...] = (
+        ("is_classifier", ImportedClassifier, "predict"),
+        ("is_regressor", ImportedRegressor, "predict"),
+        ("is_clusterer", ImportedClusterer, "predict"),
+        ("is_outlier_detector", ImportedDetector, "score_samples"),
+    )
     example = example_of(path)
-    for question, kind, needed in KINDS:
+    for question, base, method in kinds:
         try:
             is_of_kind = getattr(sklearn.base, question)(example)
         except AttributeError:
-            what = f"{path} has no tags, by which scikit-learn tells what an estimator is"
-            raise UsageError(what, hint="derive it from sklearn.base.BaseEstimator") from None
+            problem = f"{path} has no tags, by which scikit-learn tells what an estimator is"
+            raise UsageError(problem, hint="derive it from sklearn.base.BaseEstimator") from None
         if is_of_kind:
-            if not hasattr(example, needed):
-                what = f"{path} has no {needed}, so that it says nothing of rows that it was not fitted on"
-                raise UsageError(
-                    what, hint="LocalOutlierFactor has it with novelty=True" if "Local" in path else ""
-                )
-            return kind
-    what = f"{path} is no classifier, regressor, clusterer or detector"
-    raise UsageError(what, hint="a transformer is a step: steps: [{use: " + path + "}]")
+            if not hasattr(example, method):
+                problem = f"{path} has no {method}, so that it says nothing of rows that it was not fitted on"
+                hint = "LocalOutlierFactor has it with novelty=True" if "Local" in path else ""
+                raise UsageError(problem, hint=hint)
+            return base
+    problem = f"{path} is no classifier, regressor, clusterer or detector"
+    raise UsageError(problem, hint="a transformer is a step: steps: [{use: " + path + "}]")

@@ -23,7 +23,7 @@ Choices:
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -57,7 +57,6 @@ GOALS: dict[str, Callable[[ThresholdCounts, Array], Array]] = {
 }
 """What a threshold is chosen by: larger is better."""
 EXPECTED = "expected-cost"
-HALF = 0.5
 
 
 @register("decision-rule", reference="Elkan 2001, The foundations of cost-sensitive learning; Youden 1950")
@@ -102,9 +101,8 @@ class DecisionRule(Classifier, CountsParameters, DecidesByRule, RowExplainer):
         return result
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
-        """Fit the base to all rows, and choose the threshold by what it says of rows that were held out."""
+        """Fit the base to all rows, and choose the threshold by its probabilities for held-out rows."""
         data = in_content_order(data)
-        # the rule must fit the classes
         try:
             cost_matrix(self.cost, self.classes_)
         except UsageError as error:
@@ -112,64 +110,64 @@ class DecisionRule(Classifier, CountsParameters, DecidesByRule, RowExplainer):
         if self.positive is not None and self.positive not in self.classes_:
             hint = did_you_mean(self.positive, self.classes_, "classes")
             raise FitError(f"there is no class '{self.positive}' to have a threshold", hint=hint)
-        base, (own, inner, dealing) = with_steps(self.base, self.columns_), rng.spawn(3)
-        self.model_ = fitted(base, data, own)
-        self.threshold_, self.goal_ = np.nan if self._by_expected_cost() else HALF, np.empty((0, 2))
+        base = with_steps(self.base, self.columns_)
+        base_rng, folds_rng, dealing_rng = rng.spawn(3)
+        self.model_ = fitted(base, data, base_rng)
+        self.threshold_, self.goal_ = 0.5, np.empty((0, 2))
         if self.threshold is not None:
             self.threshold_ = self.threshold
-        elif not self._by_expected_cost():
-            # name the class that has the threshold if it was not given
-            if len(self.classes_) > 2 and self.positive is None:
-                last = f"{self.classes_[-1]}, the last of {len(self.classes_)}"
-                what = f"by {self.by} one class has a threshold, here {last}; 'positive' names another"
-                warnings.warn(what, MlcliWarning, stacklevel=3)
-            folds = inner_folds(data, self.folds, dealing)
-            if folds.any():
-                self._choose(held_out_outputs(base, data, folds, inner), data)
+            return
+        if self._by_expected_cost:
+            self.threshold_ = np.nan
+            return
+        if len(self.classes_) > 2 and self.positive is None:
+            last = f"{self.classes_[-1]}, the last of {len(self.classes_)}"
+            text = f"by {self.by} one class has a threshold, here {last}; 'positive' names another"
+            warnings.warn(text, MlcliWarning, stacklevel=3)
+        folds = inner_folds(data, self.folds, dealing_rng)
+        if folds.any():
+            self._choose_threshold(held_out_outputs(base, data, folds, folds_rng), data)
 
-    def _choose(self, shares: Array, data: LabelledRows) -> None:
-        """The threshold at which the goal is best."""
-        code = self._positive()
-        counts = counts_by_threshold(shares[:, code], data.y == code, data.weights)
-        goal = np.round(GOALS[self.by](counts, self._costs_of_two()), DECIMALS)
+    def _choose_threshold(self, probabilities: Array, data: LabelledRows) -> None:
+        """The threshold with the best goal; of equals the one nearest to ½."""
+        code, costs = self._positive, np.zeros((2, 2))
+        if len(self.classes_) == 2:  # the positive class second
+            order = [1 - code, code]
+            costs = cost_matrix(self.cost, self.classes_)[np.ix_(order, order)]
+        counts = counts_by_threshold(probabilities[:, code], data.y == code, data.weights)
+        goal = np.round(GOALS[self.by](counts, costs), DECIMALS)
         thresholds = between(counts.thresholds)
         best = np.flatnonzero(goal == goal.max())
-        self.threshold_ = float(thresholds[best[np.abs(thresholds[best] - HALF).argmin()]])
-        # points of the curve of the goal over thresholds
-        some = np.unique(np.linspace(0, len(goal) - 1, min(40, len(goal))).round().astype(int))[::-1]
-        self.goal_ = np.column_stack([thresholds[some], goal[some]])
+        self.threshold_ = float(thresholds[best[np.abs(thresholds[best] - 0.5).argmin()]])
+        # Forty points of the curve are enough to draw it.
+        points = np.unique(np.linspace(0, len(goal) - 1, min(40, len(goal))).round().astype(int))[::-1]
+        self.goal_ = np.column_stack([thresholds[points], goal[points]])
 
     def predict_proba(self, table: Rows) -> Array:
         """The probabilities of the base."""
         return outputs(self.model_, table, CLASSIFICATION)
 
     def decide(self, probabilities: Array) -> Codes:
-        """The class that the rule answers."""
-        if self._by_expected_cost():
+        """The class with the least expected cost, or the positive class from its threshold on."""
+        if self._by_expected_cost:
             expected = probabilities @ cost_matrix(self.cost, self.classes_)
             return np.asarray(np.round(expected, DECIMALS).argmin(axis=1), np.int32)
-        code = self._positive()
+        code = self._positive
         others = probabilities.copy()
         others[:, code] = -1.0
         reached = probabilities[:, code] >= self.threshold_
         return np.where(reached, code, others.argmax(axis=1)).astype(np.int32)
 
+    @property
     def _by_expected_cost(self) -> bool:
         return self.by == EXPECTED or (self.by == "cost" and len(self.classes_) != 2 and self.threshold is None)
 
+    @property
     def _positive(self) -> int:
         return len(self.classes_) - 1 if self.positive is None else self.classes_.index(self.positive)
 
-    def _costs_of_two(self) -> Array:
-        """The costs with the positive class second; of no use where there are more classes."""
-        if len(self.classes_) != 2:
-            return np.zeros((2, 2))
-        code = self._positive()
-        order = [1 - code, code]
-        return cost_matrix(self.cost, self.classes_)[np.ix_(order, order)]
-
     def check_learned(self) -> None:
-        """The base that was asked for."""
+        """The base as configured."""
         check_members((self.model_,), with_steps(self.base, self.columns_), self)
 
     def adjustable_parameters(self, table: Rows) -> float | None:
@@ -178,32 +176,27 @@ class DecisionRule(Classifier, CountsParameters, DecidesByRule, RowExplainer):
 
     def explain(self) -> Explanation:
         """The rule, the goal over thresholds, then what the base says of itself."""
-        return (*self._rule(), *self.model_.explain())
+        if self._by_expected_cost:
+            costs = cost_matrix(self.cost, self.classes_).tolist()
+            title = "Cost of each predicted class (columns) by the true class"
+            rows = tuple((label, *line) for label, line in zip(self.classes_, costs, strict=True))
+            return Table(title, ("true \\ predicted", *self.classes_), rows), *self.model_.explain()
+        rule = Lines("Decision rule", (self.decision_in_words(),))
+        if not len(self.goal_):
+            return rule, *self.model_.explain()
+        goal = -self.goal_[:, 1] if self.by == "cost" else self.goal_[:, 1]
+        thresholds, series = tuple(self.goal_[:, 0].tolist()), ((self.by, tuple(goal.tolist())),)
+        curve = Curve(f"{self.by} by threshold", "threshold", thresholds, series)
+        return rule, curve, *self.model_.explain()
 
     def explain_answer(self, table: Rows) -> Explanation:
         """How the base came to its probabilities."""
         return explain_row(self.model_, table)
 
     def decision_in_words(self) -> str:
-        """By which rule the answers are decided."""
-        if self._by_expected_cost():
+        """The rule in a sentence."""
+        if self._by_expected_cost:
             return "the class whose expected cost is least"
         chosen = "as it was given" if self.threshold is not None else f"chosen by {self.by} on rows held out"
-        positive = self.classes_[self._positive()]
+        positive = self.classes_[self._positive]
         return f"{positive} where its probability is at least {self.threshold_:.4g}, {chosen}"
-
-    def _rule(self) -> Iterator[Any]:
-        if self._by_expected_cost():
-            costs = cost_matrix(self.cost, self.classes_)
-            rows = tuple((label, *line) for label, line in zip(self.classes_, costs.tolist(), strict=True))
-            yield Table(
-                "Cost of each predicted class (columns) by the true class",
-                ("true \\ predicted", *self.classes_),
-                rows,
-            )
-            return
-        yield Lines("Decision rule", (self.decision_in_words(),))
-        if len(self.goal_):
-            points, goal = (tuple(map(float, column)) for column in self.goal_.T)
-            name, sign = ("cost", -1.0) if self.by == "cost" else (self.by, 1.0)
-            yield Curve(f"{name} by threshold", "threshold", points, ((name, tuple(sign * one for one in goal)),))

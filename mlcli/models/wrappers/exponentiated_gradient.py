@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import cast
 
 import numpy as np
 
@@ -50,8 +50,6 @@ from mlcli.metrics.fairness import FEW
 from mlcli.tasks.classification import CLASSIFICATION, Classifier, LabelledRows
 
 ALL_ROWS, LAST_CLASS, EACH_CLASS = "demographic-parity", "equal-opportunity", "equalised-odds"
-CRITERIA = (ALL_ROWS, LAST_CLASS, EACH_CLASS)
-HALF = 0.5
 
 
 @register("exponentiated-gradient", reference="Agarwal et al. 2018, A reductions approach to fair classification")
@@ -59,7 +57,9 @@ class ExponentiatedGradient(Classifier):
     """A mixture of classifiers that keeps a criterion."""
 
     base: Model = model_param("logistic-regression", "the model that learns weighted rows", of=(Classifier,))
-    criterion: str = param(ALL_ROWS, "which rows are to be answered alike in all groups", choices=CRITERIA)
+    criterion: str = param(
+        ALL_ROWS, "which rows are to be answered alike in all groups", choices=(ALL_ROWS, LAST_CLASS, EACH_CLASS)
+    )
     bound: float = param(0.02, "how far a group may lie from all rows", gt=0, le=1, tune=(0.01, 0.2))
     rounds: int = param(15, "how many classifiers are tried", ge=1)
     lots: bool = param(True, "whether each row is answered by one classifier that is drawn")
@@ -82,59 +82,48 @@ class ExponentiatedGradient(Classifier):
 
     def conflicts(self) -> list[str]:
         """Rows have weights."""
-        takes = self.base.accepts.weights
-        return [] if takes else [f"base: {self.base.name} takes every row alike, and rows are weighed here"]
+        if self.base.accepts.weights:
+            return []
+        return [f"base: {self.base.name} takes every row alike, and rows are weighed here"]
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Find classifiers under changing prices, then mix them."""
         data = in_content_order(data)
         groups = sensitive_groups((data.context, data.table), self.by, len(data))
-        *rounds, lots = rng.spawn(self.rounds + 1)
-        self.labels_, self.seed_ = groups.labels, int(lots.integers(2**31))
-        events, weights, base = self._events(data), data.weights, with_steps(self.base, self.columns_)
-        models, wrong, broken = list[Model](), list[float](), list[Array]()
+        *round_rngs, seed_rng = rng.spawn(self.rounds + 1)
+        self.labels_, self.seed_ = groups.labels, int(seed_rng.integers(2**31))
+        if len(groups.labels) < 2 or len(data.classes) < 2:  # nothing to mix
+            round_rngs = round_rngs[:1]
+        last, weights, base = data.y == len(data.classes) - 1, data.weights, with_steps(self.base, self.columns_)
+        events = [last]
+        if self.criterion != LAST_CLASS:
+            events = [np.ones(len(data), bool)] if self.criterion == ALL_ROWS else [last, ~last]
+        models, errors, excesses = list[Model](), list[float](), list[Array]()
         path = np.zeros((2, len(events), len(groups.labels)))
         mixture = ClassifierMixture(np.ones(1), path[0].ravel())
-        nothing_to_mix = len(groups.labels) < 2 or len(data.classes) < 2
-        for number, own in enumerate(rounds[:1] if nothing_to_mix else rounds):
+        for number, round_rng in enumerate(round_rngs):
             prices = bounded(path, self.bound) if number % 2 else mixture.prices.reshape(path.shape[1:])
-            models.append(fitted(base, self._priced(data, groups, events, prices), own))
-            yes = self._answers_last(models[-1], data.table)
-            wrong.append(float(weights @ (yes != self._last(data)) / weights.sum()))
-            broken.append(breaches(yes, groups, events, weights))
+            models.append(fitted(base, self._priced(data, groups, events, prices), round_rng))
+            codes = _decided(models[-1], outputs(models[-1], data.table, CLASSIFICATION))
+            yes = np.asarray(codes == len(self.classes_) - 1, np.float64)
+            errors.append(float(weights @ (yes != last) / weights.sum()))
+            excesses.append(breaches(yes, groups, events, weights))
             # the step of exponentiated gradient
-            path += 2.0 * np.stack([broken[-1] - self.bound, -broken[-1] - self.bound])
-            mixture = best_mixture(np.array(wrong), np.array(broken).reshape(len(models), -1), self.bound)
+            path += 2.0 * np.stack([excesses[-1] - self.bound, -excesses[-1] - self.bound])
+            mixture = best_mixture(np.array(errors), np.array(excesses).reshape(len(models), -1), self.bound)
         kept = np.flatnonzero(mixture.shares > 0)
-        self.models_, self.shares_ = tuple(models[place] for place in kept), mixture.shares[kept]
-        self.breaches_ = np.stack([broken[0], np.tensordot(mixture.shares, np.array(broken), 1)])
-
-    def _last(self, data: LabelledRows) -> Array:
-        return np.asarray(data.y == len(data.classes) - 1, np.float64)
-
-    def _events(self, data: LabelledRows) -> list[Flags]:
-        last = data.y == len(data.classes) - 1
-        every = np.ones(len(data), bool)
-        return {ALL_ROWS: [every], LAST_CLASS: [last], EACH_CLASS: [last, ~last]}[self.criterion]
-
-    def _answers_last(self, model: Model, table: Table) -> Array:
-        """1 where a classifier answers with the last class."""
-        codes = self._decided(model, outputs(model, table, CLASSIFICATION))
-        return np.asarray(codes == len(self.classes_) - 1, np.float64)
-
-    @staticmethod
-    def _decided(model: Any, probabilities: Array) -> Codes:
-        return np.asarray(model.final.decide(probabilities), np.int32)
+        self.models_, self.shares_ = tuple(models[index] for index in kept), mixture.shares[kept]
+        self.breaches_ = np.stack([excesses[0], np.tensordot(mixture.shares, np.array(excesses), 1)])
 
     def _priced(self, data: LabelledRows, groups: Groups, events: list[Flags], prices: Array) -> LabelledRows:
         """The rows with the class that gains more by these prices, weighted by how much."""
-        gain = (2 * self._last(data) - 1) * data.weights / data.weights.sum()
-        for event, price in zip(events, prices, strict=True):
-            of_event = np.where(event, data.weights, 0.0)
-            totals = np.bincount(groups.codes, of_event, len(groups.labels))
-            of_group = np.divide(price, totals, out=np.zeros_like(price), where=totals > 0)[groups.codes]
-            gain -= of_event * (of_group - price[totals > 0].sum() / max(of_event.sum(), 1e-300))
         last = len(data.classes) - 1
+        gain = (2.0 * (data.y == last) - 1) * data.weights / data.weights.sum()
+        for event, price in zip(events, prices, strict=True):
+            event_weights = np.where(event, data.weights, 0.0)
+            totals = np.bincount(groups.codes, event_weights, len(groups.labels))
+            by_row = np.divide(price, totals, out=np.zeros_like(price), where=totals > 0)[groups.codes]
+            gain -= event_weights * (by_row - price[totals > 0].sum() / max(event_weights.sum(), 1e-300))
         # the most frequent of the other classes; itself where it is the only one
         other = int(data.class_totals[:-1].argmax()) if len(data.classes) > 1 else 0
         y = np.where(gain > 0, last, np.where(data.y == last, other, data.y)).astype(np.int32)
@@ -142,30 +131,31 @@ class ExponentiatedGradient(Classifier):
         return replace(data, y=y, weight=weight * data.weights.sum() / weight.sum()) if weight.any() else data
 
     def predict_proba(self, table: Table) -> Array:
-        """Half for the class that is answered, half by the probabilities of all classifiers."""
+        """Half for the predicted class, half by the probabilities of all classifiers."""
         rows, shares = np.arange(len(table)), np.zeros((len(table), len(self.classes_)))
         votes, drawn = np.zeros_like(shares), np.zeros(len(table), np.int32)
         before, draw = 0.0, draws(table, self.seed_)
         for share, model in zip(self.shares_.tolist(), self.models_, strict=True):
             probabilities = outputs(model, table, CLASSIFICATION)
-            codes = self._decided(model, probabilities)
-            shares += HALF * share * probabilities
+            codes = _decided(model, probabilities)
+            shares += 0.5 * share * probabilities
             votes[rows, codes] += share
             drawn, before = np.where(draw >= before, codes, drawn), before + share
-        shares[rows, drawn if self.lots else votes.argmax(axis=1)] += HALF
+        shares[rows, drawn if self.lots else votes.argmax(axis=1)] += 0.5
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
     def check_learned(self) -> None:
-        """Bases that were asked for, with a share each."""
+        """Bases as configured, with a share each."""
         check_members(self.models_, with_steps(self.base, self.columns_), self)
         if len(self.shares_) != len(self.models_) or not np.isclose(self.shares_.sum(), 1):
             raise ValueError("shares that do not fit the classifiers")
 
     def explain(self) -> findings.Explanation:
         """Differences between groups, of the base and of the mixture, and its shares."""
-        events = {ALL_ROWS: ["of all rows"], LAST_CLASS: [f"of {self.classes_[-1]}"]}.get(
-            self.criterion, [f"of {self.classes_[-1]}", "of others"]
-        )
+        if self.criterion == ALL_ROWS:
+            events = ["of all rows"]
+        else:
+            events = [f"of {self.classes_[-1]}", "of others"][: 1 if self.criterion == LAST_CLASS else 2]
         rows = tuple(
             (label, event, float(self.breaches_[0, index, group]), float(self.breaches_[1, index, group]))
             for index, event in enumerate(events)
@@ -187,6 +177,10 @@ class ClassifierMixture:
     prices: Array
 
 
+def _decided(model: Model, probabilities: Array) -> Codes:
+    return np.asarray(cast(Classifier, model.final).decide(probabilities), np.int32)
+
+
 def breaches(answers: Array, groups: Groups, events: Sequence[Flags], weights: Array) -> Array:
     """The share answered yes in each group less that of all, among the rows of each event (events × groups).
 
@@ -204,24 +198,24 @@ def breaches(answers: Array, groups: Groups, events: Sequence[Flags], weights: A
     return result
 
 
-def best_mixture(wrong: Array, broken: Array, bound: float) -> ClassifierMixture:
-    """The least error of a mixture whose breaches (answers × constraints) stay within a bound.
+def best_mixture(errors: Array, excesses: Array, bound: float) -> ClassifierMixture:
+    """The mixture of the least error whose breaches (classifiers × constraints) stay within a bound.
 
-    Where no mixture stays within it, the largest excess costs 1 / bound for each unit.
+    If no mixture stays within it, the largest excess costs 1 / bound for each unit.
     """
     from scipy.optimize import linprog
 
-    both, count = np.vstack([broken.T, -broken.T]), broken.shape[1]
-    found = linprog(
-        np.append(wrong, 1 / bound),
+    both, count = np.vstack([excesses.T, -excesses.T]), excesses.shape[1]
+    solution = linprog(
+        np.append(errors, 1 / bound),
         A_ub=np.hstack([both, np.full((len(both), 1), -1.0)]),
         b_ub=np.full(len(both), bound),
-        A_eq=np.append(np.ones(len(wrong)), 0.0)[None],
+        A_eq=np.append(np.ones(len(errors)), 0.0)[None],
         b_eq=[1.0],
         method="highs",
     )
-    shares = np.where(found.x[:-1] > CLOSE, found.x[:-1], 0.0)
-    costs = -np.asarray(found.ineqlin.marginals)
+    shares = np.where(solution.x[:-1] > CLOSE, solution.x[:-1], 0.0)
+    costs = -np.asarray(solution.ineqlin.marginals)
     return ClassifierMixture(shares / shares.sum(), costs[:count] - costs[count:])
 
 

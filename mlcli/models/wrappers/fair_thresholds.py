@@ -30,7 +30,10 @@ Choices:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
+from functools import cached_property
+from math import isnan
+from typing import NamedTuple
 
 import numpy as np
 
@@ -46,7 +49,8 @@ from mlcli.core.nested import model_param
 from mlcli.core.params import learned, param
 from mlcli.core.pipeline import adjustable_parameters
 from mlcli.core.registry import register
-from mlcli.core.tables import Array, Codes, Flags, Rows, Table
+from mlcli.core.tables import Array, Codes, Rows, Table
+from mlcli.core.tolerances import ROUNDING
 from mlcli.engines.content_seeds import draws, in_content_order
 from mlcli.engines.ensemble import check_members, fitted, outputs
 from mlcli.engines.inner_validation import held_out_outputs, inner_folds
@@ -54,125 +58,21 @@ from mlcli.metrics.fairness import CRITERIA, FEW
 from mlcli.metrics.threshold_curves import ThresholdCounts, between, counts_by_threshold
 from mlcli.tasks.classification import CLASSIFICATION, Classifier, LabelledRows
 
-# Thresholds by group: the rates that each reaches, and randomising between two of them (Hardt, Price & Srebro
-# 2016).
-#
-# A group that randomises reaches every point between those of its thresholds; only the upper hull of rates and
-# accuracy is worth reaching. If two rates must be equal, a group that could do better predicts some rows at
-# random.
+
+class Lots(NamedTuple):
+    """``first`` is drawn with probability ``share``, else ``second``."""
+
+    first: float
+    second: float
+    share: float
+    blind: float = 0.0
+    """The share of rows answered by a coin, whatever their probability."""
+    coin: float = 0.0
+    """How often the coin says yes."""
 
 
-@dataclass(frozen=True, eq=False)
-class GroupThresholds:
-    """One group: its thresholds with the rates that they give, and the weight of right answers."""
-
-    thresholds: Array
-    rates: Array
-    """Rates of the criterion × thresholds."""
-    right: Array
-
-    @classmethod
-    def of(cls, counts: ThresholdCounts, criterion: str) -> GroupThresholds:
-        """What the thresholds of a group give."""
-        total = counts.positives + counts.negatives
-        known = {
-            "selected": (counts.true_positives + counts.false_positives) / total,
-            "tpr": counts.recall,
-            "fpr": counts.fpr,
-            "precision": counts.precision,
-        }
-        rates = np.array([known[name] for name in CRITERIA[criterion]])
-        return cls(between(counts.thresholds), rates, counts.accuracy * total)
-
-    def best_near(self, wanted: Array, reach: float) -> tuple[int, float]:
-        """The place of the best threshold with rates within reach, else of the nearest; how far it is off."""
-        away = np.abs(self.rates - wanted[:, None]).max(axis=0)
-        within = away <= max(reach, float(away.min())) + 1e-12
-        index = int(np.flatnonzero(within)[self.right[within].argmax()])
-        return index, float(away[index])
-
-
-@dataclass(frozen=True)
-class Lots:
-    """``first`` is drawn with probability ``share``, else ``second``; of each row, or of all alike."""
-
-    first: float | Array
-    second: float | Array
-    share: float | Array
-    blind: float | Array = 0.0
-    """The share of rows answered by the coin, whatever is known of them."""
-    coin: float | Array = 0.0
-
-    def answer(self, scores: Array, draw: Array, other_draw: Array) -> Flags:
-        """Which rows are answered yes, by two draws for each."""
-        by_score = scores >= np.where(draw < self.share, self.first, self.second)
-        return np.asarray(np.where(other_draw < self.blind, draw < self.coin, by_score))
-
-
-@dataclass(frozen=True, eq=False)
-class RateCurve:
-    """What the thresholds of a group reach: a rate ``x``, and ``y``, the higher the better."""
-
-    thresholds: Array
-    x: Array
-    y: Array
-
-    def hull(self) -> Rows:
-        """The corners of the upper hull, from left to right."""
-        order = np.lexsort((-self.y, self.x))
-        corners = list[int]()
-        for place in order.tolist():
-            if corners and self.x[place] == self.x[corners[-1]]:
-                continue
-            while len(corners) > 1 and not self._bends_down(corners[-2], corners[-1], place):
-                corners.pop()
-            corners.append(place)
-        return np.array(corners)
-
-    def _bends_down(self, index: int, middle: int, other: int) -> bool:
-        rise = (self.y[middle] - self.y[index]) * (self.x[other] - self.x[index])
-        return bool(rise > (self.y[other] - self.y[index]) * (self.x[middle] - self.x[index]))
-
-    def best_at(self, wanted: Array) -> Array:
-        """The highest y at some rates; not a number beyond those that are reached."""
-        hull = self.hull()
-        return np.interp(wanted, self.x[hull], self.y[hull], left=np.nan, right=np.nan)
-
-    def lots_at(self, wanted: float, lowered: float | None = None) -> Lots:
-        """The lots that reach a rate; with ``lowered`` y is brought down to it by a coin of that rate."""
-        hull = self.hull()
-        right = min(max(int(np.searchsorted(self.x[hull], wanted)), 1), len(hull) - 1)
-        left, right = hull[right - 1], hull[min(right, len(hull) - 1)]
-        width = self.x[right] - self.x[left]
-        share = float((self.x[right] - wanted) / width) if width > 0 else 1.0
-        best = float(share * self.y[left] + (1 - share) * self.y[right])
-        spare = best - wanted
-        blind = 0.0 if lowered is None or spare <= 0 else min(max((best - lowered) / spare, 0.0), 1.0)
-        return Lots(float(self.thresholds[left]), float(self.thresholds[right]), share, blind, wanted)
-
-
-def equal_rates(groups: Sequence[RateCurve], grid: Array) -> tuple[tuple[float, ...], list[Lots]]:
-    """The rate at which all groups together reach most, and the lots that bring each to it."""
-    total = np.sum([group.best_at(grid) for group in groups], axis=0)
-    wanted = float(grid[np.nanargmax(total)])
-    return (wanted,), [group.lots_at(wanted) for group in groups]
-
-
-def equalised_odds(
-    groups: Sequence[RateCurve], positives: float, negatives: float, grid: Array
-) -> tuple[tuple[float, ...], list[Lots]]:
-    """The same where x and y are the false and the true positive rate, and both are to be the same."""
-    lowest = np.min([group.best_at(grid) for group in groups], axis=0)
-    index = int(np.nanargmax(positives * lowest - negatives * grid))
-    x, y = float(grid[index]), float(lowest[index])
-    return (y, x), [group.lots_at(x, y) for group in groups]
-
-
-HALF = 0.5
-BELOW_HALF = np.nextafter(HALF, 0.0)
-GRID, FINE = np.linspace(0.0, 1.0, 101), np.linspace(0.0, 1.0, 1001)
-ODDS = "equalised-odds"
-NO_LOTS = astuple(Lots(HALF, HALF, 1.0))
+NO_LOTS = Lots(0.5, 0.5, 1.0)
+BELOW_HALF = np.nextafter(0.5, 0.0)
 
 
 @register("fair-thresholds", reference="Hardt, Price & Srebro 2016, Equality of opportunity")
@@ -199,7 +99,7 @@ class FairThresholds(Classifier, CountsParameters):
     rates_: Array = learned("groups", "rates")
     """The rates of groups on rows held out (groups × rates); NaN of a group with too few rows."""
     lots_: Array = learned()
-    """Of each group two thresholds, the share of the first, the share that a coin answers, and the coin's."""
+    """The ``Lots`` of each group (groups × 5), if they are drawn."""
     seed_: int = learned()
 
     @property
@@ -213,77 +113,48 @@ class FairThresholds(Classifier, CountsParameters):
         return ["lots make shares and rates of answers the same, not precision"] if wrong else []
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
-        """Fit the base to all rows, and choose thresholds by what it says of rows that were held out."""
+        """Fit the base to all rows, and choose thresholds by its probabilities for held-out rows."""
         data = in_content_order(data)
-        base, (own, inner, dealing, lots) = with_steps(self.base, self.columns_), rng.spawn(4)
-        self.model_ = fitted(base, data, own)
+        base = with_steps(self.base, self.columns_)
+        base_rng, folds_rng, dealing_rng, lots_rng = rng.spawn(4)
+        self.model_ = fitted(base, data, base_rng)
         groups = sensitive_groups((data.table,), self.groups, len(data))
-        self._refuse_changed(groups, data)
+        _refuse_changed_groups(groups, data)
+        count = len(groups.labels)
         self.by_columns_, self.labels_ = groups.columns, groups.labels
-        self.thresholds_ = np.full(len(groups.labels), HALF)
-        self.rates_ = np.full((len(groups.labels), len(CRITERIA[self.by])), np.nan)
-        self.lots_ = np.tile(NO_LOTS, (len(groups.labels) if self.lots else 0, 1))
-        self.seed_ = int(lots.integers(2**31))
-        folds = inner_folds(data, self.folds, dealing)
+        self.thresholds_ = np.full(count, 0.5)
+        self.rates_ = np.full((count, len(CRITERIA[self.by])), np.nan)
+        self.lots_ = np.tile(NO_LOTS, (count if self.lots else 0, 1))
+        self.seed_ = int(lots_rng.integers(2**31))
+        folds = inner_folds(data, self.folds, dealing_rng)
         if folds.any() and len(data.classes) > 1:
-            self._choose(held_out_outputs(base, data, folds, inner)[:, -1], groups, data)
+            self._choose(held_out_outputs(base, data, folds, folds_rng)[:, -1], groups, data)
 
-    def _refuse_changed(self, groups: Groups, data: LabelledRows) -> None:
-        """Numbers that a step has changed would lie in other bands."""
-        if data.context is None or not set(groups.columns) <= set(sensitive_names(data.context)):
-            return
-        as_they_were = groups_by(data.context, groups.columns)
-        if any(not column.coded for column in data.context.columns) and as_they_were.labels != groups.labels:
-            what = f"fair-thresholds: a step before it changes what is sensitive: {groups.name}"
-            raise FitError(what, hint="say with 'columns' which columns the step is for")
-
-    def _choose(self, shares: Array, groups: Groups, data: LabelledRows) -> None:
-        """The thresholds with the most right answers among those that meet a rate."""
+    def _choose(self, probabilities: Array, groups: Groups, data: LabelledRows) -> None:
+        """The thresholds of all groups that have enough rows of both classes."""
         positive = data.y == len(data.classes) - 1
-        large = [index for index in range(len(groups.labels)) if _enough(groups.codes == index, positive)]
-        choices = []
-        for place in large:
-            rows = groups.codes == place
-            counts = counts_by_threshold(shares[rows], positive[rows], data.weights[rows])
-            choices.append(GroupThresholds.of(counts, self.by))
+        large, choices = list[int](), list[GroupThresholds]()
+        for index in range(len(groups.labels)):
+            rows = groups.codes == index
+            if min((rows & positive).sum(), (rows & ~positive).sum()) >= FEW:
+                counts = counts_by_threshold(probabilities[rows], positive[rows], data.weights[rows])
+                large.append(index)
+                choices.append(GroupThresholds.of(counts, self.by))
         if not choices:
             return
-        if self.lots:
-            self._draw_lots(large, choices, data.weights @ positive, data.weights @ ~positive)
+        if not self.lots:
+            indices = best_thresholds(choices, self.slack)
+            for group, choice, index in zip(large, choices, indices, strict=True):
+                self.thresholds_[group], self.rates_[group] = choice.thresholds[index], choice.rates[:, index]
             return
-        tried = [self._meeting(wanted, choices) for wanted in self._grid()]
-        apart = np.array([one[1] for one in tried])
-        right = np.array([one[2] for one in tried])
-        fair = apart <= max(self.slack / 2, float(apart.min())) + 1e-12
-        indices = tried[int(np.flatnonzero(fair)[right[fair].argmax()])][0]
-        for group, choice, place in zip(large, choices, indices, strict=True):
-            self.thresholds_[group], self.rates_[group] = choice.thresholds[place], choice.rates[:, place]
-
-    def _draw_lots(
-        self, large: list[int], choices: list[GroupThresholds], positives: float, others: float
-    ) -> None:
-        """The lots with the most right answers among those of the same rates."""
-        if self.by == ODDS:
-            reached = [RateCurve(choice.thresholds, choice.rates[1], choice.rates[0]) for choice in choices]
-            rates, lots = equalised_odds(reached, positives, others, FINE)
+        if self.by == "equalised-odds":
+            curves = [RateCurve(choice.thresholds, choice.rates[1], choice.rates[0]) for choice in choices]
+            rates, lots = equalised_odds(curves, data.weights @ positive, data.weights @ ~positive)
         else:
-            reached = [RateCurve(choice.thresholds, choice.rates[0], choice.right) for choice in choices]
-            rates, lots = equal_rates(reached, FINE)
+            curves = [RateCurve(choice.thresholds, choice.rates[0], choice.right) for choice in choices]
+            rates, lots = equal_rates(curves)
         for group, lot in zip(large, lots, strict=True):
-            self.lots_[group], self.rates_[group], self.thresholds_[group] = astuple(lot), rates, lot.first
-
-    def _meeting(self, wanted: Array, choices: list[GroupThresholds]) -> tuple[list[int], float, float]:
-        """The places of thresholds near some rates, how far the worst is off, and the weight of right answers."""
-        found = [choice.best_near(wanted, self.slack / 2) for choice in choices]
-        right = sum(float(choice.right[place]) for choice, (place, _) in zip(choices, found, strict=True))
-        return [place for place, _ in found], max(away for _, away in found), right
-
-    def _grid(self) -> Array:
-        """Rates to try; of two rates each with each, the true positive rate not below the false."""
-        if len(CRITERIA[self.by]) == 1:
-            return GRID[:, None]
-        coarse = GRID[::4]
-        return np.array([(true, false) for true in coarse for false in coarse if true >= false])
+            self.lots_[group], self.rates_[group], self.thresholds_[group] = lot, rates, lot.first
 
     def predict_proba(self, table: Table) -> Array:
         """The probabilities of the base, bent so that each group's threshold lies at ½."""
@@ -298,36 +169,39 @@ class FairThresholds(Classifier, CountsParameters):
 
     def _bent(self, table: Table, p: Array) -> Array:
         """Probabilities with the threshold of each row at ½."""
-        t = self._of_groups(table, self.thresholds_, HALF)
+        t = self._by_row(table, self.thresholds_, 0.5)
         with np.errstate(invalid="ignore", divide="ignore"):
-            below = HALF * p / np.where(t > 0, t, 1.0)
-            above = HALF + HALF * np.where(t < 1, (p - t) / np.where(t < 1, 1 - t, 1.0), 1.0)
-        return np.where(p >= t, np.clip(above, HALF, 1.0), np.clip(below, 0.0, BELOW_HALF))
+            below = 0.5 * p / np.where(t > 0, t, 1.0)
+            above = 0.5 + 0.5 * np.where(t < 1, (p - t) / np.where(t < 1, 1 - t, 1.0), 1.0)
+        return np.where(p >= t, np.clip(above, 0.5, 1.0), np.clip(below, 0.0, BELOW_HALF))
 
     def _drawn(self, table: Table, p: Array) -> Array:
-        """Probabilities from ½ on where the lots of a row say yes; a row is drawn alike each time."""
-        of_groups = zip(self.lots_.T, NO_LOTS, strict=True)
-        by_row = Lots(*(self._of_groups(table, values, default) for values, default in of_groups))
-        yes = by_row.answer(p, draws(table, self.seed_), draws(table, self.seed_ + 1))
-        return np.where(yes, HALF + HALF * p, np.minimum(HALF * p, BELOW_HALF))
+        """Probabilities from ½ on where the lots of a row say yes; the same row draws the same lots each time."""
+        first, second, share, blind, coin = (
+            self._by_row(table, values, default) for values, default in zip(self.lots_.T, NO_LOTS, strict=True)
+        )
+        draw, other_draw = draws(table, self.seed_), draws(table, self.seed_ + 1)
+        by_threshold = p >= np.where(draw < share, first, second)
+        yes = np.where(other_draw < blind, draw < coin, by_threshold)
+        return np.where(yes, 0.5 + 0.5 * p, np.minimum(0.5 * p, BELOW_HALF))
+
+    def _by_row(self, table: Table, values: Array, default: float) -> Array:
+        """The value of each row's group; the default for an unknown group."""
+        if not self.by_columns_:
+            return np.full(len(table), values[0])
+        groups = groups_by(table, self.by_columns_)
+        by_label = dict(zip(self.labels_, values.tolist(), strict=True))
+        return np.array([by_label.get(label, default) for label in groups.labels])[groups.codes]
 
     def decide(self, probabilities: Array) -> Codes:
         """The last class from ½ on, else the likeliest of the others."""
         if len(self.classes_) < 2:
             return super().decide(probabilities)
         others = probabilities[:, :-1].argmax(axis=1)
-        return np.where(probabilities[:, -1] >= HALF, len(self.classes_) - 1, others).astype(np.int32)
-
-    def _of_groups(self, table: Table, values: Array, default: float) -> Array:
-        """What each row's group has; the default where that is unknown."""
-        if not self.by_columns_:
-            return np.full(len(table), values[0])
-        here = groups_by(table, self.by_columns_)
-        known = dict(zip(self.labels_, values.tolist(), strict=True))
-        return np.array([known.get(label, default) for label in here.labels])[here.codes]
+        return np.where(probabilities[:, -1] >= 0.5, len(self.classes_) - 1, others).astype(np.int32)
 
     def check_learned(self) -> None:
-        """The base that was asked for, and groups by columns that are there."""
+        """The base as configured, and groups by columns that exist."""
         check_members((self.model_,), with_steps(self.base, self.columns_), self)
         if self.lots_.shape != (len(self.labels_) * self.lots, len(NO_LOTS)) or not np.isfinite(self.lots_).all():
             raise ValueError("lots that do not fit the groups")
@@ -341,22 +215,146 @@ class FairThresholds(Classifier, CountsParameters):
     def explain(self) -> Explanation:
         """The threshold of each group, then what the base says of itself."""
         lines = zip(self.labels_, self.thresholds_.tolist(), self.rates_.tolist(), strict=True)
-        rows = tuple(
-            (label, threshold, *(None if rate != rate else rate for rate in rates))
-            for label, threshold, rates in lines
+        thresholds = Finding(
+            f"Thresholds of {self.classes_[-1]}",
+            ("group", "threshold", *CRITERIA[self.by]),
+            tuple(
+                (label, value, *(None if isnan(rate) else rate for rate in rates)) for label, value, rates in lines
+            ),
+            note=f"Rates on rows held out; none where a group has fewer than {FEW} rows of a class.",
         )
-        header = ("group", "threshold", *CRITERIA[self.by])
-        note = f"Rates on rows held out; none where a group has fewer than {FEW} rows of a class."
-        table = Finding(f"Thresholds of {self.classes_[-1]}", header, rows, note=note)
-        lots = tuple((label, *one) for label, one in zip(self.labels_, self.lots_.tolist(), strict=False))
-        drawn = Finding(
+        if not len(self.lots_):
+            return thresholds, *self.model_.explain()
+        lots = Finding(
             "Randomised thresholds",
             ("group", "first", "second", "share of the first", "by a coin", "of heads"),
-            lots,
+            tuple((label, *line) for label, line in zip(self.labels_, self.lots_.tolist(), strict=True)),
         )
-        return (table, *((drawn,) if lots else ()), *self.model_.explain())
+        return thresholds, lots, *self.model_.explain()
 
 
-def _enough(rows: Flags, positive: Flags) -> bool:
-    """Whether a group has rows enough of both classes."""
-    return bool((rows & positive).sum() >= FEW and (rows & ~positive).sum() >= FEW)
+def _refuse_changed_groups(groups: Groups, data: LabelledRows) -> None:
+    """Refuse sensitive numbers that a step has changed, since they would lie in other bands."""
+    if data.context is None or not set(groups.columns) <= set(sensitive_names(data.context)):
+        return
+    before = groups_by(data.context, groups.columns)
+    if any(not column.coded for column in data.context.columns) and before.labels != groups.labels:
+        problem = f"fair-thresholds: a step before it changes what is sensitive: {groups.name}"
+        raise FitError(problem, hint="say with 'columns' which columns the step is for")
+
+
+@dataclass(frozen=True, eq=False)
+class GroupThresholds:
+    """One group: its thresholds with the rates that they give, and the weight of right answers."""
+
+    thresholds: Array
+    rates: Array
+    """Rates of the criterion × thresholds."""
+    right: Array
+
+    @classmethod
+    def of(cls, counts: ThresholdCounts, criterion: str) -> GroupThresholds:
+        """The thresholds of a group."""
+        total = counts.positives + counts.negatives
+        rates = {
+            "selected": (counts.true_positives + counts.false_positives) / total,
+            "tpr": counts.recall,
+            "fpr": counts.fpr,
+            "precision": counts.precision,
+        }
+        return cls(
+            between(counts.thresholds),
+            np.array([rates[name] for name in CRITERIA[criterion]]),
+            counts.accuracy * total,
+        )
+
+    def best_near(self, target: Array, reach: float) -> tuple[int, float]:
+        """The index of the best threshold with rates within reach, else of the nearest; how far it is off."""
+        distances = np.abs(self.rates - target[:, None]).max(axis=0)
+        within = distances <= max(reach, float(distances.min())) + ROUNDING
+        index = int(np.flatnonzero(within)[self.right[within].argmax()])
+        return index, float(distances[index])
+
+
+def best_thresholds(groups: Sequence[GroupThresholds], slack: float) -> list[int]:
+    """The indices of the thresholds with the most right answers, among those at which all groups meet a rate.
+
+    A grid of rates is tried; of two rates each with each, the true positive rate not below the false one.
+    """
+    grid = np.linspace(0.0, 1.0, 101)
+    targets = grid[:, None]
+    if len(groups[0].rates) == 2:
+        targets = np.array([(tpr, fpr) for tpr in grid[::4] for fpr in grid[::4] if tpr >= fpr])
+    tried, distances, right = list[list[int]](), list[float](), list[float]()
+    for target in targets:
+        nearest = [group.best_near(target, slack / 2) for group in groups]
+        tried.append([index for index, _ in nearest])
+        distances.append(max(distance for _, distance in nearest))
+        right.append(sum(float(group.right[index]) for group, (index, _) in zip(groups, nearest, strict=True)))
+    fair = np.array(distances) <= max(slack / 2, min(distances)) + ROUNDING
+    return tried[int(np.flatnonzero(fair)[np.array(right)[fair].argmax()])]
+
+
+@dataclass(frozen=True, eq=False)
+class RateCurve:
+    """What the thresholds of a group reach: a rate ``x``, and ``y``, the higher the better.
+
+    A group that draws lots between two thresholds reaches every point between theirs, so only the upper hull
+    matters (Hardt, Price & Srebro 2016).
+    """
+
+    thresholds: Array
+    x: Array
+    y: Array
+
+    @cached_property
+    def hull(self) -> Rows:
+        """The corners of the upper hull, from left to right."""
+        x, y = self.x, self.y
+        corners = list[int]()
+        for index in np.lexsort((-y, x)).tolist():
+            if corners and x[index] == x[corners[-1]]:
+                continue
+            while len(corners) > 1:
+                first, middle = corners[-2:]
+                if (y[middle] - y[first]) * (x[index] - x[first]) > (y[index] - y[first]) * (x[middle] - x[first]):
+                    break
+                corners.pop()  # it lies on or below the line from the corner before it
+            corners.append(index)
+        return np.array(corners)
+
+    def best_at(self, rates: Array) -> Array:
+        """The highest y at some rates; NaN beyond those that are reached."""
+        return np.interp(rates, self.x[self.hull], self.y[self.hull], left=np.nan, right=np.nan)
+
+    def lots_at(self, rate: float, lowered: float | None = None) -> Lots:
+        """The lots that reach a rate; with ``lowered`` y is brought down to it by a coin of that rate."""
+        hull = self.hull
+        corner = min(max(int(np.searchsorted(self.x[hull], rate)), 1), len(hull) - 1)
+        left, right = hull[corner - 1], hull[corner]
+        width = self.x[right] - self.x[left]
+        share = float((self.x[right] - rate) / width) if width > 0 else 1.0
+        best = float(share * self.y[left] + (1 - share) * self.y[right])
+        blind = 0.0
+        if lowered is not None and best > rate:
+            blind = min(max((best - lowered) / (best - rate), 0.0), 1.0)
+        return Lots(float(self.thresholds[left]), float(self.thresholds[right]), share, blind, rate)
+
+
+def equal_rates(groups: Sequence[RateCurve]) -> tuple[tuple[float, ...], list[Lots]]:
+    """The rate at which all groups together reach most, and the lots that bring each to it."""
+    grid = np.linspace(0.0, 1.0, 1001)
+    total = np.sum([group.best_at(grid) for group in groups], axis=0)
+    rate = float(grid[np.nanargmax(total)])
+    return (rate,), [group.lots_at(rate) for group in groups]
+
+
+def equalised_odds(
+    groups: Sequence[RateCurve], positives: float, negatives: float
+) -> tuple[tuple[float, ...], list[Lots]]:
+    """The same for x and y, the false and the true positive rate, which are both to be the same."""
+    grid = np.linspace(0.0, 1.0, 1001)
+    lowest = np.min([group.best_at(grid) for group in groups], axis=0)
+    index = int(np.nanargmax(positives * lowest - negatives * grid))
+    fpr, tpr = float(grid[index]), float(lowest[index])
+    return (tpr, fpr), [group.lots_at(fpr, tpr) for group in groups]

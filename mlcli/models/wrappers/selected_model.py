@@ -55,50 +55,49 @@ class SelectedModel(ChoosesByInnerSplits, Classifier, Regressor):
 
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
         """Judge every model in inner splits, then fit the best to all rows."""
-        data = self.rows_of(data)
-        first, searching, last = rng.spawn(3)
-        candidates = list(self._candidates_among(data, searching))
-        examination = self.examination(data, first)
-        if examination is None:
-            self.name_, self.values_ = candidates[0].name, text_of(candidates[0].values)
-            self.keep_only(candidates[0], data, last)
-            return
-        trials = examination.trials(candidates)
-        best = best_of(trials, examination.metric)
-        self.name_, self.values_ = best.candidate.name, text_of(best.candidate.values)
-        self.keep(best, by_score(trials, examination), data, last)
+        data = self.ordered_rows(data)
+        splits_rng, search_rng, fit_rng = rng.spawn(3)
+        candidates = list(self._candidates(data, search_rng))
+        evaluation = self.inner_evaluation(data, splits_rng)
+        if evaluation is None:
+            best = candidates[0]
+            self.fit_only(best, data, fit_rng)
+        else:
+            trials = evaluation.trials(candidates)
+            winner = best_of(trials, evaluation.metric)
+            best = winner.candidate
+            self.fit_chosen(winner, by_score(trials, evaluation), data, fit_rng)
+        self.name_, self.values_ = best.name, text_of(best.values)
 
-    def _candidates_among(self, data: SupervisedRows, rng: np.random.Generator) -> Iterator[Candidate]:
+    def _candidates(self, data: SupervisedRows, rng: np.random.Generator) -> Iterator[Candidate]:
         """Each model; of one that tunes itself with a grid or draws, all that it would try."""
-        for name, model, own in zip(self._names(), self.models, rng.spawn(len(self.models)), strict=True):
-            final = model.final
-            if isinstance(final, Tuned) and final is model and final.search != "halving":
-                yield from (replace(one, name=name) for one in final.fresh().candidates_for(data, own))
+        rngs = rng.spawn(len(self.models))
+        for name, model, model_rng in zip(self._names(), self.models, rngs, strict=True):
+            if isinstance(model, Tuned) and model.search != "halving":
+                for candidate in model.fresh().candidates_for(data, model_rng):
+                    yield replace(candidate, name=name)
             else:
                 yield Candidate({}, with_steps(model, self.columns_), name)
 
     def _names(self) -> list[str]:
-        """The id of each model, of one that is tuned that of its base; with what tells it from its namesakes."""
-        names = [_name_of(model) for model in self.models]
-        own = [settings(model.final) for model in self.models]
-        found: list[str] = []
-        for name, mine in zip(names, own, strict=True):
-            others = [one for other, one in zip(names, own, strict=True) if other == name]
+        """The id of each model (if tuned, of its base), with the parameters that tell it from its namesakes."""
+        ids, names = list[str](), list[str]()
+        for model in self.models:
+            base = getattr(model.final, "base", None) if isinstance(model.final, ChoosesByInnerSplits) else None
+            ids.append(model.final.id if base is None else f"{base.final.id} (tuned)")
+        parameters = [settings(model.final) for model in self.models]
+        for model_id, own in zip(ids, parameters, strict=True):
+            namesakes = [others for other_id, others in zip(ids, parameters, strict=True) if other_id == model_id]
             differing = {
-                key: value for key, value in mine.items() if any(other.get(key) != value for other in others)
+                key: value for key, value in own.items() if any(others.get(key) != value for others in namesakes)
             }
-            found.append(f"{name} {text_of(differing)}".strip())
+            names.append(f"{model_id} {text_of(differing)}".strip())
         return [
-            f"{name} ({found[:index].count(name) + 1})" if found.count(name) > 1 else name
-            for index, name in enumerate(found)
+            f"{name} ({names[:index].count(name) + 1})" if names.count(name) > 1 else name
+            for index, name in enumerate(names)
         ]
 
     def choice(self) -> Sequence[tuple[str, Entry, str]]:
-        """The model, and its values where they are tuned."""
+        """The model, and its values if they are tuned."""
         tuned = any(isinstance(model.final, Tuned) for model in self.models)
         return [("model", self.name_, ""), *([("values", self.values_ or "as they are", "")] if tuned else [])]
-
-
-def _name_of(model: Model) -> str:
-    base = getattr(model.final, "base", None) if isinstance(model.final, ChoosesByInnerSplits) else None
-    return model.final.id if base is None else f"{base.final.id} (tuned)"

@@ -27,7 +27,7 @@ Choices:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -50,18 +50,15 @@ from mlcli.tasks.density import DensityEstimator
 from mlcli.tasks.ranking import Ranker
 from mlcli.tasks.recommendation import Recommender
 from mlcli.tasks.regression import Regressor
-from mlcli.tasks.sequence_labelling import Tagger
+from mlcli.tasks.sequence_labelling import TaggedRows, Tagger
 from mlcli.tasks.supervised import SupervisedRows
-
-TUNED = (Classifier, Regressor, Ranker, Tagger, Recommender, DensityEstimator)
-"""The kinds of models that rows which were not learned from can judge."""
 
 
 def as_chosen(name: str) -> Any:
     """A method that answers as that of the chosen model, which sees tables behind its steps."""
 
-    def answer(self: Tuned, *given: Any) -> Any:
-        seen = (self.model_.prepared(table) if isinstance(table, Table) else table for table in given)
+    def answer(self: Tuned, *arguments: object) -> object:
+        seen = (self.model_.prepared(part) if isinstance(part, Table) else part for part in arguments)
         return getattr(self.model_.final, name)(*seen)
 
     return answer
@@ -73,7 +70,11 @@ class Tuned(
 ):
     """A model with the parameters that inner splits choose."""
 
-    base: Model = model_param("knn", "the model that is tuned", of=TUNED)
+    base: Model = model_param(
+        "knn",
+        "the model that is tuned",
+        of=(Classifier, Regressor, Ranker, Tagger, Recommender, DensityEstimator),
+    )
     ranges: dict[str, Any] | None = param(
         None, "by path the values to try, or {from, to, scale, points}; none: what parameters of the model declare"
     )
@@ -91,7 +92,7 @@ class Tuned(
     seen_item_: Rows = learned()
     user_ratings_: Array = learned()
     item_ratings_: Array = learned()
-    """Who has rated what the model that is chosen knows."""
+    """Who has rated what, of the ratings that the chosen model knows."""
 
     def conflicts(self) -> list[str]:
         """Paths that lead nowhere, values that are illegal, stages where there are none."""
@@ -99,123 +100,107 @@ class Tuned(
         try:
             space_of(self.base, self.ranges)
         except UsageError as error:
-            result += [
-                f"{problem.what}{f' ({problem.hint})' if problem.hint else ''}" for problem in error.problems
-            ]
+            for problem in error.problems:
+                result.append(problem.what + (f" ({problem.hint})" if problem.hint else ""))
         if self.search == "halving" and self.resource == "stages" and not stage_name(self.base.final):
             result.append(f"{self.base.final.id} has no stages for halving to be sparing on: resource: rows")
         return result
 
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
         """Judge every candidate in inner splits, then fit the one that is chosen to all rows."""
-        data = self.rows_of(data)
-        first, searching, last = rng.spawn(3)
-        space, examination = space_of(self.base, self.ranges), self.examination(data, first)
-        if examination is None or not space.dimensions:
+        data = self.ordered_rows(data)
+        splits_rng, search_rng, fit_rng = rng.spawn(3)
+        space, evaluation = space_of(self.base, self.ranges), self.inner_evaluation(data, splits_rng)
+        if evaluation is None or not space.dimensions:
             self.values_, self.edges_ = {}, {}
-            self.keep_only(self._candidate({}), data, last)
+            self.fit_only(self._candidate({}), data, fit_rng)
             return
         space = self._settled(space, data)
-        candidates, impossible = self._candidates_of(self._values(space, searching))
+        candidates, impossible = self._candidates(space, search_rng)
         if self.search == "halving":
-            trials = halved(candidates, examination, self.resource, searching)
+            trials = halved(candidates, evaluation, self.resource, search_rng)
         else:
-            trials = examination.trials(candidates)
+            trials = evaluation.trials(candidates)
         trials += impossible
-        best = RULES[self.rule](trials, examination.metric, space)
+        best = RULES[self.rule](trials, evaluation.metric, space)
         values = best.candidate.values
         self.values_ = {path: tuple(value) if isinstance(value, list) else value for path, value in values.items()}
+        # A value is at an edge if all candidates of the best score agree that it is.
         equals = [trial.candidate.values for trial in trials if trial.score == best.score]
-        edges = {
-            dimension.path: {dimension.edge(values[dimension.path]) for values in equals}
-            for dimension in space.dimensions
-        }
-        self.edges_ = {path: of.pop() for path, of in edges.items() if len(of) == 1 and "" not in of}
-        self.keep(best, by_score(trials, examination), data, last)
+        self.edges_ = {}
+        for dimension in space.dimensions:
+            edges = {dimension.edge(values[dimension.path]) for values in equals}
+            if len(edges) == 1 and "" not in edges:
+                self.edges_[dimension.path] = edges.pop()
+        self.fit_chosen(best, by_score(trials, evaluation), data, fit_rng)
 
     def candidates_for(self, data: SupervisedRows, rng: np.random.Generator) -> list[Candidate]:
-        """What would be tried, for who compares it with other models in the same inner splits."""
+        """All candidates, to be compared with other models in the same inner splits."""
         self.columns_ = data.table.columns
         space = space_of(self.base, self.ranges)
         if not space.dimensions:
             return [self._candidate({})]
-        return self._candidates_of(self._values(self._settled(space, data), rng))[0]
-
-    def _values(self, space: SearchSpace, rng: np.random.Generator) -> list[Values]:
-        return VALUES[self.search](space, self.trials, rng, stage_name(self.base.final))
+        return self._candidates(self._settled(space, data), rng)[0]
 
     def _candidate(self, values: Values) -> Candidate:
         model = with_values(self.base, values) if values else self.base
         return Candidate(values, with_steps(model, self.columns_))
 
-    def _candidates_of(self, every: Sequence[Values]) -> tuple[list[Candidate], list[InnerScore]]:
+    def _candidates(
+        self, space: SearchSpace, rng: np.random.Generator
+    ) -> tuple[list[Candidate], list[InnerScore]]:
         """The candidates, and those whose values do not go together."""
-        made, impossible = list[Candidate](), list[InnerScore]()
-        for values in every:
+        candidates, impossible = list[Candidate](), list[InnerScore]()
+        for values in VALUES[self.search](space, self.trials, rng, stage_name(self.base.final)):
             try:
-                made.append(self._candidate(values))
+                candidates.append(self._candidate(values))
             except UsageError as error:
                 impossible.append(InnerScore(Candidate(values, self.base), why=str(error.problems[0].what)))
-        return made, impossible
+        return candidates, impossible
 
     def _settled(self, space: SearchSpace, data: SupervisedRows) -> SearchSpace:
-        """The space with the ranges that only rows tell, which a model sees behind its steps."""
+        """The space with the ranges that depend on the rows, which a model sees behind its steps."""
         model = with_steps(self.base, self.columns_).fresh()
-        with_rows = any(dimension.by_rows for dimension in space.dimensions)
-        prepared = fit_steps(model, data, np.random.default_rng(0)) if with_rows else data
+        by_rows = any(dimension.by_rows for dimension in space.dimensions)
+        prepared = fit_steps(model, data, np.random.default_rng(0)) if by_rows else data
         return space.settled(model, prepared)
 
-    def judged_tags(self, data: Any) -> tuple[Codes, Array | None]:
+    def judged_tags(self, data: TaggedRows) -> tuple[Codes, Array | None]:
         """The tags by which the chosen model is judged."""
-        final: Any = self.model_.final
-        result: tuple[Codes, Array | None] = final.judged_tags(data.transformed(self.model_.prepared))
-        return result
+        return cast(Tagger, self.model_.final).judged_tags(data.transformed(self.model_.prepared))
 
     score_rows, tag, tag_shares = as_chosen("score_rows"), as_chosen("tag"), as_chosen("tag_shares")
     rate, cold, rated_before = as_chosen("rate"), as_chosen("cold"), as_chosen("rated_before")
     likes, top_items = as_chosen("likes"), as_chosen("top_items")
     log_density, free_parameters = as_chosen("log_density_in_file"), as_chosen("free_parameters")
-    cluster_count, cluster_names, cluster_of = (
-        as_chosen("cluster_count"),
-        as_chosen("cluster_names"),
-        as_chosen("cluster_of"),
-    )
     noise_cluster, responsibilities = as_chosen("noise_cluster"), as_chosen("responsibilities")
+    cluster_count, cluster_names = as_chosen("cluster_count"), as_chosen("cluster_names")
+    cluster_of = as_chosen("cluster_of")
 
     def sample_rows(self, n: int, rng: np.random.Generator) -> Table:
         """Rows that the chosen model draws."""
         return sample_rows(self.model_, n, rng)
 
     def choice(self) -> Sequence[tuple[str, findings.Entry, str]]:
-        """Each path with its value, and whether others beyond it might be better."""
+        """Each path with its value, and the end of the range that it is at."""
         return [
-            (
-                path,
-                value if isinstance(value, int | float | str) else value_text(value),
-                self.edges_.get(path, ""),
-            )
+            (path, value if isinstance(value, int | float | str) else value_text(value), self.edges_.get(path, ""))
             for path, value in self.values_.items()
         ]
 
     def explain_task(self) -> findings.Explanation:
-        """What its kind of task has noted of the chosen model; one behind steps has said it already."""
+        """What the task reports of the chosen model; one behind steps has done so already."""
         return self.model_.explain_task() if isinstance(self.model_, ExplainsTask) else ()
 
     def explain(self) -> findings.Explanation:
-        """What was chosen, the candidates, and where one number was tuned their curve; then the model."""
+        """What was chosen, the candidates, and the curve if one number was tuned; then the model."""
         choice, *others = super().explain()
-        return choice, *self._curve(), *others
-
-    def _curve(self) -> tuple[findings.Curve, ...]:
-        """The inner score over the values of the only parameter."""
         points = sorted(
-            (float(trial["at"]), trial["score"])
-            for trial in self.trials_
-            if trial["at"] is not None and not trial["why"]
+            (trial["at"], trial["score"]) for trial in self.trials_ if trial["at"] is not None and not trial["why"]
         )
         if len(points) < 3 or len(self.values_) != 1:
-            return ()
-        over, scores = zip(*points, strict=True)
-        name = next(iter(self.values_))
-        series = ((f"inner {self.metric_}", tuple(scores)),)
-        return (findings.Curve(f"Inner {self.metric_} by {name}", name, tuple(over), series),)
+            return choice, *others
+        values, scores = zip(*points, strict=True)
+        (name,) = self.values_
+        series = ((f"inner {self.metric_}", scores),)
+        return choice, findings.Curve(f"Inner {self.metric_} by {name}", name, values, series), *others
