@@ -146,7 +146,7 @@ def test_halving_is_sparing_on_stages() -> None:
 def test_groups_are_never_cut() -> None:
     data = in_numbers("wine")
     grouped = replace(data, groups=(np.arange(len(data)) % 20).astype(np.int32))
-    examination = tuned("knn").examination(grouped, np.random.default_rng(0))
+    examination = tuned("knn").inner_evaluation(grouped, np.random.default_rng(0))
     for split in examination.splits:
         assert not set(grouped.groups[split.train]) & set(grouped.groups[split.test])
 
@@ -155,7 +155,7 @@ def test_later_rows_judge_what_earlier_ones_teach() -> None:
     data = in_numbers("cpu")
     ordered = replace(data, order=np.random.default_rng(0).permutation(len(data)).astype(np.float64))
     model = tuned("ridge")
-    examination = model.examination(ordered, np.random.default_rng(0))
+    examination = model.inner_evaluation(ordered, np.random.default_rng(0))
     assert model.inner_ == "forward-chaining"
     for split in examination.splits:
         assert ordered.order[split.train].max() < ordered.order[split.test].min()

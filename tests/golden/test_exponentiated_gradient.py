@@ -13,13 +13,19 @@ from sklearn.linear_model import LogisticRegression
 
 from mlcli.core.errors import UsageError
 from mlcli.core.params import build
+from mlcli.engines.ensemble import outputs
 from mlcli.models.wrappers.exponentiated_gradient import ExponentiatedGradient, best_mixture
+from mlcli.tasks.classification import CLASSIFICATION
 from tests.golden.asking import fitted
 from tests.golden.test_fair_thresholds import rows, selected_by_group
 
 
 def answers(model: Any, data: Any) -> Any:
     return model.decide(model.predict_proba(data.table))
+
+
+def member_answers(member: Any, data: Any) -> Any:
+    return member.final.decide(outputs(member, data.table, CLASSIFICATION))
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -34,7 +40,7 @@ def test_the_training_rows_are_answered_as_fairly_and_as_well_as_by_fairlearn(cr
     mixed = theirs._pmf_predict(data.table.numbers)[:, 1]
     error = float(np.where(data.y == 1, 1 - mixed, mixed).mean())
     ours = sum(
-        share * float((model._answers_last(one, data.table) != data.y).mean())
+        share * float((member_answers(one, data) != data.y).mean())
         for share, one in zip(model.shares_, model.models_, strict=True)
     )
     assert ours == pytest.approx(error, abs=0.02)
@@ -47,7 +53,7 @@ def test_what_is_drawn_keeps_the_constraint_on_new_rows() -> None:
     said = answers(model, new)
     assert abs(np.diff(selected_by_group(said, new))[0]) < 0.1
     assert (answers(model, new.take(np.arange(50, 90))) == said[50:90]).all()
-    right = [float((model._answers_last(one, new.table) == new.y).mean()) for one in model.models_]
+    right = [float((member_answers(one, new) == new.y).mean()) for one in model.models_]
     assert (said == new.y).mean() == pytest.approx(model.shares_ @ right, abs=0.03)
 
 
