@@ -19,16 +19,13 @@ import numpy as np
 from mlcli.core.names import listed
 from mlcli.core.required_steps import MOST_LEVELS, has_too_many_levels
 from mlcli.core.schema import Column, Schema
-from mlcli.core.tables import Array, Table, is_missing
+from mlcli.core.tables import Table, is_missing
 from mlcli.data.sidecar import Declaration, Sidecar
 from mlcli.tasks.table import kind_named
 
 MUCH_MISSING = 0.3
-MANY_LEVELS = 100
-ROWS_PER_LEVEL = 2
-ROWS_TO_JUDGE = 20
-GLANCE = 100
-"""Rows that mostly tell that a column varies."""
+ENOUGH_ROWS = 20
+"""In fewer rows, missing cells and rare levels are no surprise."""
 NOTHING_TO_LEARN_FROM = "there is no feature, so no model can do more than the baseline"
 
 
@@ -43,7 +40,7 @@ class Dataset:
     task: str | None = None
     """The kind of task that the sidecar or the user states, if any."""
     notes: tuple[str, ...] = ()
-    """What was guessed or looks odd, in sentences for the user."""
+    """Sentences for the user on what was guessed or looks odd."""
     doubt: str = ""
     """Why the target may be another column, where that was guessed."""
     about: Mapping[str, Any] = field(default_factory=dict)
@@ -60,7 +57,7 @@ class Dataset:
 
     @cached_property
     def unlabelled(self) -> int:
-        """How many rows have no target; they judge nothing, and few methods learn from them."""
+        """The number of rows without a target; they are not scored, and few methods learn from them."""
         target = self.schema.the("target")
         return 0 if target is None else int(is_missing(self.table.cells(target.name)).sum())
 
@@ -78,65 +75,57 @@ class Dataset:
 
 def column_warnings(dataset: Dataset) -> tuple[str, ...]:
     """A sentence on having no features, and on those that are constant, have many gaps, or very many levels."""
-    features = dataset.schema.features()
+    features, rows = dataset.schema.features(), len(dataset)
     constant = [column.name for column in features if is_constant(dataset, column)]
-    many = [
-        f"{feature.name} ({len(feature.levels)})" for feature in features if has_many_levels(feature, len(dataset))
-    ]
     shares = {column.name: share_missing(dataset, column) for column in features}
-    empty = [f"{name} ({share:.0%})" for name, share in shares.items() if share > MUCH_MISSING]
-    notes = [NOTHING_TO_LEARN_FROM] if shows_nothing(dataset) else []
-    if constant:
-        notes.append(f"the same in every row, so nothing can be learned from it: {listed(constant)}")
-    if empty and len(dataset) >= ROWS_TO_JUDGE:
-        notes.append(f"more than {100 * MUCH_MISSING:.0f} % of the cells are missing: {listed(empty)}")
+    gaps = [f"{name} ({share:.0%})" for name, share in shares.items() if share > MUCH_MISSING]
     merged = [f"{feature.name} ({len(feature.levels)})" for feature in features if has_too_many_levels(feature)]
+    rare = [f"{feature.name} ({len(feature.levels)})" for feature in features if has_many_levels(feature, rows)]
+    warnings = [NOTHING_TO_LEARN_FROM] if shows_nothing(dataset) else []
+    if constant:
+        warnings.append(f"the same in every row, so nothing can be learned from it: {listed(constant)}")
+    if gaps and rows >= ENOUGH_ROWS:
+        warnings.append(f"more than {100 * MUCH_MISSING:.0f} % of the cells are missing: {listed(gaps)}")
     if merged:
-        most = f"the {MOST_LEVELS} most frequent levels and one for the rest"
-        notes.append(
-            f"models that need numbers see {most}, of: {listed(merged)}; to keep all, name the step one-hot"
-        )
-    if many:
-        notes.append(f"very many levels for {len(dataset)} rows: {listed(many)}")
-    return tuple(notes)
+        levels = f"the {MOST_LEVELS} most frequent levels and one for the rest"
+        all_levels = "to keep all, name the step one-hot"
+        warnings.append(f"models that need numbers see {levels}, of: {listed(merged)}; {all_levels}")
+    if rare:
+        warnings.append(f"very many levels for {rows} rows: {listed(rare)}")
+    return tuple(warnings)
 
 
 def shows_nothing(dataset: Dataset) -> bool:
-    """Whether models see no column: no feature, no role that marks the task, and no sequence of tags."""
+    """Whether models see no column: no feature, no role that implies the task, and no sequence of tags."""
     is_marked = dataset.task and kind_named(dataset.task).marked_by
     return not (dataset.schema.features() or is_marked or dataset.schema.the("sequence"))
 
 
 def share_missing(dataset: Dataset, column: Column) -> float:
-    """The share of the cells that are empty."""
-    rows = len(dataset)
-    return (rows - len(_cells(dataset, column))) / rows if column.missing and rows else 0.0
+    """The share of empty cells."""
+    if not column.missing or not len(dataset):
+        return 0.0
+    return float(is_missing(dataset.table.cells(column.name)).sum()) / len(dataset)
 
 
 def is_constant(dataset: Dataset, column: Column) -> bool:
-    """Whether a column has one value in all rows; being empty in some rows is another."""
-    subset = _cells(dataset, column, GLANCE)
-    if len(subset) and (subset != subset[0]).any():
+    """Whether a column has one value in all rows; an empty cell is another value."""
+    cells = dataset.table.cells(column.name)
+    first = cells[:100]  # they mostly tell that a column varies
+    if not len(cells) or is_missing(first).any() or (first != first[0]).any():
         return False
-    cells = _cells(dataset, column)
-    return len(cells) == len(dataset) > 0 and bool((cells == cells[0]).all())
+    return bool((cells == cells[0]).all())
 
 
 def has_many_levels(column: Column, rows: int) -> bool:
     """Whether a coded column has so many levels that each is rare."""
-    crowded = rows >= ROWS_TO_JUDGE and rows < ROWS_PER_LEVEL * len(column.levels)
-    return column.coded and (len(column.levels) > MANY_LEVELS or crowded)
-
-
-def _cells(dataset: Dataset, column: Column, rows: int | None = None) -> Array:
-    """The cells of a column that are not missing, of all rows or the first; codes as numbers."""
-    cells = dataset.table.cells(column.name)[:rows]
-    return cells[~is_missing(cells)].astype(np.float64)
+    is_crowded = ENOUGH_ROWS <= rows < 2 * len(column.levels)
+    return column.coded and (len(column.levels) > 100 or is_crowded)
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """A file, the text of its sidecar, and the options that go before the sidecar."""
+    """A file, the text of its sidecar, and the options that override the sidecar."""
 
     path: Path
     """Absolute."""
@@ -147,7 +136,7 @@ class Recipe:
     drop: tuple[str, ...] = ()
     positive: str | None = None
     earlier: Sidecar | None = None
-    """How an earlier file was read, where a saved model that learned from it is asked about this one."""
+    """How the training file of a saved model was read, if the model predicts this one."""
 
     @cached_property
     def file_hash(self) -> str:
@@ -161,13 +150,13 @@ class Recipe:
     @property
     def options(self) -> str:
         """The options as they are typed, such as --target price --drop id."""
-        single = {"--target": self.target, "--task": self.task, "--positive": self.positive}
-        pairs = [(option, value) for option, value in single.items() if value is not None]
+        single = (("--target", self.target), ("--task", self.task), ("--positive", self.positive))
+        pairs = [(option, value) for option, value in single if value is not None]
         pairs += [("--sensitive", column) for column in self.sensitive]
         pairs += [("--drop", column) for column in self.drop]
         return shlex.join(chain.from_iterable(pairs))
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, object]:
         """The recipe as plain values."""
         return {**asdict(self), "path": str(self.path)}
 

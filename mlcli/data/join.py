@@ -1,7 +1,7 @@
-"""Two files joined by keys, as text: which rows find each other, which keys are missing, empty or there twice.
+"""Joins two files by keys, as text, and reports which keys are missing, empty or there twice.
 
 Every row of A is kept, or only those with a match, or those of B without one as well. A key that B has twice would
-multiply rows of A: that is refused unless it is asked for.
+multiply rows of A: that is refused unless it is requested.
 """
 
 from __future__ import annotations
@@ -14,10 +14,8 @@ from mlcli.core.names import did_you_mean, free_name, listed
 from mlcli.data.records import Records
 
 Key = tuple[str, ...]
-Places = dict[Key, list[int]]
 KEEPS = ("left", "inner", "outer")
 """Every row of A; those with a match; every row of A and B."""
-EXAMPLES = 5
 
 
 @dataclass(frozen=True)
@@ -26,9 +24,9 @@ class JoinKeys:
 
     rows: int
     empty: int
-    """Rows of which some part of the key is empty: they match nothing."""
+    """Rows with an empty part in their key: they match nothing."""
     doubled: Mapping[Key, int]
-    """Keys that stand there more than once, with how often."""
+    """Keys that stand there several times, with how often."""
     unmatched: int
     """Rows with a key that the other file lacks."""
     examples: tuple[Key, ...]
@@ -37,7 +35,7 @@ class JoinKeys:
 
 @dataclass(frozen=True)
 class JoinedTable:
-    """The joined columns, and how it went."""
+    """The joined columns, and how the keys matched."""
 
     columns: Mapping[str, list[str]]
     a: JoinKeys
@@ -45,14 +43,14 @@ class JoinedTable:
     matched: int
     """Rows of A with a match."""
     renamed: Mapping[str, str] = field(default_factory=dict)
-    """Columns of B whose names A has, and what they are called now."""
+    """Columns of B whose names A has, with their new names."""
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values()), ()))
 
 
 def pairs_of_names(on: Sequence[str]) -> list[tuple[str, str]]:
-    """The columns of the key in A and in B: ``id``, or ``id=customer`` where B has another name for it."""
+    """The columns of the key in A and in B: ``id``, or ``id=customer`` if B has another name for it."""
     pairs = [(name.partition("=")[0], name.partition("=")[2] or name.partition("=")[0]) for name in on]
     if not pairs or not all(all(pair) for pair in pairs):
         raise UsageError("no key to join on", hint="name its column: --on id, or --on id=customer_id")
@@ -64,29 +62,33 @@ def join(
 ) -> JoinedTable:
     """The rows of A, each with what B says of its key."""
     keys_a, keys_b = _keys(a, [name for name, _ in on]), _keys(b, [name for _, name in on])
-    places = _places(keys_b)
-    results = [places.get(key, []) for key in keys_a]
-    doubled = _doubled(keys_b)
-    if not many and any(len(rows) > 1 for rows in results):
-        _refuse_doubled(a, b, doubled, sum(max(1, len(rows)) for rows in results))
-    rows_a = [row for row, rows in enumerate(results) for _ in rows or ([0] if keep != "inner" else [])]
-    rows_b = [other for rows in results for other in rows or ([-1] if keep != "inner" else [])]
+    rows_of_a, rows_of_b = _rows_by_key(keys_a), _rows_by_key(keys_b)
+    matches = [rows_of_b.get(key, []) for key in keys_a]
+    described_b = _describe(keys_b, rows_of_b, rows_of_a)
+    if not many and any(len(rows) > 1 for rows in matches):
+        joined_rows = sum(max(1, len(rows)) for rows in matches)
+        shown = listed([f"{' '.join(key)} ({count} times)" for key, count in described_b.doubled.items()], 5)
+        what = f"keys stand more than once, so that {len(a)} rows of {a.name} would become {joined_rows}: {shown}"
+        raise DataError(what, where=b.name, hint="--many if that is meant; else leave one row for each key")
+    no_match = [-1] if keep != "inner" else []
+    rows_a = [row for row, rows in enumerate(matches) for _ in rows or no_match]
+    rows_b = [row for rows in matches for row in rows or no_match]
     if keep == "outer":
-        taken = {other for rows in results for other in rows}
-        alone = [row for row in range(len(b)) if row not in taken]
+        matched = {row for rows in matches for row in rows}
+        alone = [row for row in range(len(b)) if row not in matched]
         rows_a, rows_b = rows_a + [-1] * len(alone), rows_b + alone
-    columns, renamed = _columns(a, b, on, rows_a, rows_b)
+    columns, renamed = _joined_columns(a, b, on, rows_a, rows_b)
     return JoinedTable(
         columns=columns,
-        a=_described(keys_a, places),
-        b=_described(keys_b, _places(keys_a)),
-        matched=sum(map(bool, results)),
+        a=_describe(keys_a, rows_of_a, rows_of_b),
+        b=described_b,
+        matched=sum(map(bool, matches)),
         renamed=renamed,
     )
 
 
 def _keys(records: Records, names: Sequence[str]) -> list[Key]:
-    """The key of each row; empty where a part of it is."""
+    """The key of each row; () if a part of it is empty."""
     for name in names:
         if name not in records.header:
             hint = did_you_mean(name, records.header, "columns")
@@ -95,37 +97,27 @@ def _keys(records: Records, names: Sequence[str]) -> list[Key]:
     return [key if all(key) else () for key in parts]
 
 
-def _places(keys: Sequence[Key]) -> Places:
+def _rows_by_key(keys: Sequence[Key]) -> dict[Key, list[int]]:
     """The rows of each key that is not empty."""
-    result: Places = {}
+    rows: dict[Key, list[int]] = {}
     for row, key in enumerate(keys):
         if key:
-            result.setdefault(key, []).append(row)
-    return result
+            rows.setdefault(key, []).append(row)
+    return rows
 
 
-def _doubled(keys: Sequence[Key]) -> dict[Key, int]:
-    return {key: len(rows) for key, rows in _places(keys).items() if len(rows) > 1}
-
-
-def _described(keys: Sequence[Key], others: Places) -> JoinKeys:
+def _describe(keys: Sequence[Key], rows: Mapping[Key, list[int]], others: Mapping[Key, list[int]]) -> JoinKeys:
     unmatched = [key for key in keys if key and key not in others]
     return JoinKeys(
         rows=len(keys),
         empty=sum(not key for key in keys),
-        doubled=_doubled(keys),
+        doubled={key: len(rows_of_key) for key, rows_of_key in rows.items() if len(rows_of_key) > 1},
         unmatched=len(unmatched),
-        examples=tuple(dict.fromkeys(unmatched))[:EXAMPLES],
+        examples=tuple(dict.fromkeys(unmatched))[:5],
     )
 
 
-def _refuse_doubled(a: Records, b: Records, doubled: Mapping[Key, int], rows: int) -> None:
-    shown = listed([f"{' '.join(key)} ({count} times)" for key, count in doubled.items()], EXAMPLES)
-    what = f"keys stand more than once, so that {len(a)} rows of {a.name} would become {rows}: {shown}"
-    raise DataError(what, where=b.name, hint="--many if that is meant; else leave one row for each key")
-
-
-def _columns(
+def _joined_columns(
     a: Records, b: Records, on: Sequence[tuple[str, str]], rows_a: Sequence[int], rows_b: Sequence[int]
 ) -> tuple[dict[str, list[str]], dict[str, str]]:
     """The columns of A, then those of B but for its key; a row without a match has empty cells."""

@@ -15,21 +15,15 @@ from mlcli.data.dataset import Dataset
 from mlcli.data.records import Records, TextColumn
 from mlcli.tasks.table import kind_named
 
-LEVELS = ("0", "1")
-"""An item is not there, or there."""
-MOST_CELLS = 50_000_000
-"""Transactions times items that are held; each cell takes four bytes."""
-NOT_LOOKED_AT = ("feature", "sensitive")
-
 
 def in_long_form(dataset: Dataset) -> bool:
     """Whether the roles of the columns say so, for a kind of task whose rows may come like that."""
-    form = _form_of(dataset)
-    if not form or dataset.schema.the(form[1]) is None:
+    roles = _roles_of_form(dataset)
+    if not roles or dataset.schema.the(roles[1]) is None:
         return False
-    if dataset.schema.the(form[0]) is None:
-        what = f"a column has the role {form[1]}, and none says which rows belong to one transaction"
-        raise DataError(what, where=dataset.name, hint=f"give the column that says so the role {form[0]}")
+    if dataset.schema.the(roles[0]) is None:
+        what = f"a column has the role {roles[1]}, and none says which rows belong to one transaction"
+        raise DataError(what, where=dataset.name, hint=f"give the column that says so the role {roles[0]}")
     if dataset.schema.the("weight") is not None:
         what = "rows of single items have a weight, and rules count transactions"
         raise DataError(what, where=dataset.name, hint="give the column of weights the role ignore")
@@ -38,79 +32,75 @@ def in_long_form(dataset: Dataset) -> bool:
 
 def in_wide_form(dataset: Dataset, records: Records) -> Dataset:
     """The transactions of a file in long form, in the order of their first rows, with a 0/1 column per item."""
-    unit, thing = (column for role in _form_of(dataset) if (column := dataset.schema.the(role)) is not None)
-    which = records.column(unit.name).which
-    cells = dataset.table.cells(thing.name).astype(np.int32)
-    transactions = int(which.max()) + 1
-    _refuse_too_large(dataset, transactions, len(thing.levels))
-    codes = np.zeros((transactions, len(thing.levels)), np.int32)
-    codes[which, cells] = 1
-    columns = tuple(Column(name, "boolean", LEVELS) for name in thing.levels)
+    unit, item = (column for role in _roles_of_form(dataset) if (column := dataset.schema.the(role)) is not None)
+    transaction_of_row = records.column(unit.name).which
+    transactions, items = int(transaction_of_row.max()) + 1, len(item.levels)
+    most_cells = 50_000_000  # each cell takes four bytes
+    if transactions * items > most_cells:
+        what = f"{transactions:,} transactions of {items:,} items are {transactions * items:,} cells"
+        hint = f"at most {most_cells:,} are held: leave out rare items, or name groups of items instead"
+        raise DataError(what, where=dataset.name, hint=hint)
+    codes = np.zeros((transactions, items), np.int32)
+    codes[transaction_of_row, dataset.table.cells(item.name).astype(np.int32)] = 1
+    columns = tuple(Column(name, "boolean", ("0", "1")) for name in item.levels)
     return replace(
         dataset,
         table=Table(columns, np.empty((transactions, 0)), codes),
-        schema=Schema(tuple(SchemaField(column, why=f"an item of '{thing.name}'") for column in columns)),
-        notes=(*dataset.notes, *_notes(dataset, unit, thing, codes)),
+        schema=Schema(tuple(SchemaField(column, why=f"an item of '{item.name}'") for column in columns)),
+        notes=(*dataset.notes, *_notes(dataset, unit, item, codes)),
         in_file=dataset,
     )
 
 
 def names_of_form(dataset: Dataset) -> dict[str, str]:
     """By role, the columns of transactions and items of the file that a dataset was read from, if it was long."""
-    filed = dataset.in_file
-    if filed is None:
+    in_file = dataset.in_file
+    if in_file is None:
         return {}
-    return {role: column.name for role in _form_of(filed) if (column := filed.schema.the(role)) is not None}
+    return {
+        role: column.name for role in _roles_of_form(in_file) if (column := in_file.schema.the(role)) is not None
+    }
 
 
 def wide_records(
-    records: Records, unit: str, thing: str, items: Sequence[Column]
+    records: Records, unit: str, item: str, columns: Sequence[Column]
 ) -> tuple[Records, dict[str, int]]:
-    """New rows in long form, as a model knows its items, and how often each item stands that it does not know."""
-    raise_all(DataError, _empty_cells(records, (unit, thing)))
-    units, things = records.column(unit), records.column(thing)
-    first = np.unique(units.which, return_index=True)[1]
-    place_of = {name: index for index, name in enumerate(things.values)}
-    columns = []
-    for column in items:
-        there = np.zeros(len(units.values), np.int32)
-        there[units.which[things.which == place_of.get(column.name, -1)]] = 1
-        columns.append(TextColumn.of(column.name, list(column.levels), there))
-    columns.append(TextColumn.of(unit, units.values, np.arange(len(units.values), dtype=np.int32)))
-    known = {column.name for column in items}
-    counts = dict(zip(things.values, things.counts.tolist(), strict=True))
-    wide = replace(records, columns=tuple(columns), lines=records.lines[first])
-    return wide, {name: count for name, count in counts.items() if name not in known}
+    """New rows in long form as a model knows their items, and how often each unknown item stands there."""
+    problems = []
+    for name in (unit, item):
+        text = records.column(name)
+        if "" in text.values:
+            where = records.place(text.first_row(text.values.index("")), name)
+            problems.append(Problem("the cell is empty", where, "each row names a transaction and one item of it"))
+    raise_all(DataError, problems)
+    units, items = records.column(unit), records.column(item)
+    first_rows = np.unique(units.which, return_index=True)[1]
+    index_of = {name: index for index, name in enumerate(items.values)}
+    wide = []
+    for column in columns:
+        codes = np.zeros(len(units.values), np.int32)
+        codes[units.which[items.which == index_of.get(column.name, -1)]] = 1
+        wide.append(TextColumn.of(column.name, list(column.levels), codes))
+    wide.append(TextColumn.of(unit, units.values, np.arange(len(units.values), dtype=np.int32)))
+    known = {column.name for column in columns}
+    unknown = {name: count for name, count in items.count_of.items() if name not in known}
+    return replace(records, columns=tuple(wide), lines=records.lines[first_rows]), unknown
 
 
-def _form_of(dataset: Dataset) -> tuple[str, ...]:
+def _roles_of_form(dataset: Dataset) -> tuple[str, ...]:
+    """The roles of the columns of transactions and items, for a kind of task that has them."""
     return kind_named(dataset.task).long_form if dataset.task else ()
 
 
-def _refuse_too_large(dataset: Dataset, transactions: int, items: int) -> None:
-    if transactions * items > MOST_CELLS:
-        what = f"{transactions:,} transactions of {items:,} items are {transactions * items:,} cells"
-        hint = f"at most {MOST_CELLS:,} are held: leave out rare items, or name groups of items instead"
-        raise DataError(what, where=dataset.name, hint=hint)
-
-
-def _notes(dataset: Dataset, unit: Column, thing: Column, codes: Codes) -> Iterator[str]:
-    """How many rows became how many, what was there twice, and what is not looked at."""
+def _notes(dataset: Dataset, unit: Column, item: Column, codes: Codes) -> Iterator[str]:
+    """How many rows became how many transactions, what was there twice, and what is ignored."""
     yield (
         f"long form: {len(dataset):,} rows were read as {len(codes):,} transactions ('{unit.name}') "
-        f"of {len(thing.levels):,} items ('{thing.name}')"
+        f"of {len(item.levels):,} items ('{item.name}')"
     )
     repeated = len(dataset) - int(codes.sum())
     if repeated:
         yield f"rows that name an item of their transaction again, which counts once: {repeated:,}"
-    others = [field.column.name for field in dataset.schema if field.role in NOT_LOOKED_AT]
+    others = [field.column.name for field in dataset.schema if field.role in ("feature", "sensitive")]
     if others:
         yield f"columns that are not looked at, since they tell of single rows: {listed(others)}"
-
-
-def _empty_cells(records: Records, names: Sequence[str]) -> Iterator[Problem]:
-    for name in names:
-        column = records.column(name)
-        if "" in column.values:
-            where = records.place(column.first_row(column.values.index("")), name)
-            yield Problem("the cell is empty", where=where, hint="each row names a transaction and one item of it")

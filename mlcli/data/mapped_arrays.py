@@ -1,4 +1,4 @@
-"""The cells of a table that is read: in memory, or mapped from a file without a name if they are many.
+"""The cells of a table that is read: in memory, or mapped from a nameless temporary file if they are many.
 
 The file lies in the folder for temporary files (``TMPDIR``) and goes with the process.
 """
@@ -11,27 +11,26 @@ import os
 import shutil
 import tempfile
 import weakref
-from typing import Any
+from typing import Generic
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mlcli.core.limits import memory
 from mlcli.core.processes import on_linux
-from mlcli.core.tables import blocks_of
+from mlcli.core.tables import Cell, Rows, blocks_of
 
-SHARE = 16
-"""A table that takes more than such a part of memory is mapped."""
 _maps: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
 
 
-class MappedArray:
-    """Rows of cells that can grow; in a file if they are large, where only what is written takes place."""
+class MappedArray(Generic[Cell]):
+    """Rows of cells that can grow; in a file if they take more than a sixteenth of memory."""
 
-    def __init__(self, rows: int, columns: int, dtype: type[np.generic] = np.float64) -> None:
+    def __init__(self, rows: int, columns: int, dtype: type[Cell]) -> None:
         self.columns, self.dtype = columns, np.dtype(dtype)
-        self._file = tempfile.TemporaryFile() if rows * columns * self.dtype.itemsize > memory() // SHARE else None  # noqa: SIM115
-        self.cells: NDArray[Any] = np.empty((0, columns), dtype)
+        is_large = rows * columns * self.dtype.itemsize > memory() // 16
+        self._file = tempfile.TemporaryFile() if is_large else None  # noqa: SIM115
+        self.cells: NDArray[Cell] = np.empty((0, columns), self.dtype)
         self.resize(rows)
 
     def resize(self, rows: int) -> None:
@@ -43,12 +42,18 @@ class MappedArray:
             self.cells.resize((rows, self.columns), refcheck=False)
         elif size:
             self.cells = np.empty((0, self.columns), self.dtype)  # Windows shortens no file that is mapped
-            _reserve(self._file.fileno(), size)
-            mapped = mmap.mmap(self._file.fileno(), size)
+            # A full disk is reported now, since writing to a map cannot report it.
+            file, folder = self._file.fileno(), tempfile.gettempdir()
+            if size - os.fstat(file).st_size > shutil.disk_usage(folder).free:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), folder)
+            os.ftruncate(file, size)
+            if on_linux():
+                os.posix_fallocate(file, 0, size)
+            mapped = mmap.mmap(file, size)
             _maps.add(mapped)
             self.cells = np.ndarray((rows, self.columns), self.dtype, buffer=mapped)
 
-    def keep(self, columns: NDArray[np.intp]) -> None:
+    def keep(self, columns: Rows) -> None:
         """Keep some of the columns."""
         rows, flat = len(self.cells), self.cells.reshape(-1)
         for block in blocks_of(rows, self.columns, 1 << 20):
@@ -57,16 +62,6 @@ class MappedArray:
         del flat
         self.columns = len(columns)
         self.resize(rows)
-
-
-def _reserve(file: int, size: int) -> None:
-    """Give a file its length; a full disk is reported now, since writing to a map cannot report it."""
-    folder = tempfile.gettempdir()
-    if size - os.fstat(file).st_size > shutil.disk_usage(folder).free:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), folder)
-    os.ftruncate(file, size)
-    if size and on_linux():
-        os.posix_fallocate(file, 0, size)
 
 
 def give_pages_back() -> None:

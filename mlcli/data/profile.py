@@ -9,13 +9,10 @@ from typing import Any
 import numpy as np
 
 from mlcli.core.schema import SchemaField
-from mlcli.core.tables import Array, Codes
+from mlcli.core.tables import Array, Codes, is_missing
 from mlcli.data.dataset import Dataset
 from mlcli.data.sidecar import DISCRETE
 from mlcli.tasks.table import kind_of
-
-BINS = 10
-TOP_LEVELS = 10
 
 
 @dataclass(frozen=True)
@@ -94,17 +91,16 @@ class Profile:
 def profile(dataset: Dataset, warnings: Sequence[str] = ()) -> Profile:
     """The profile of a dataset; ``warnings`` are what checks have found in its cells."""
     kind, target = kind_of(dataset.schema), dataset.schema.the("target")
-    columns = tuple(_column(dataset, described) for described in dataset.schema)
     classes: tuple[LevelCount, ...] = ()
     if target is not None and target.coded:
-        classes = _level_counts(target.levels, _codes(dataset, target.name))
+        classes = _level_counts(target.levels, dataset.table.cells(target.name).astype(np.int32))
     return Profile(
         name=dataset.name,
         path=str(dataset.path) if dataset.path is not None else None,
         rows=len(dataset),
         task=dataset.task or (kind.name if kind is not None else None),
         target=target.name if target is not None else None,
-        columns=columns,
+        columns=tuple(_column_profile(dataset, field) for field in dataset.schema),
         classes=classes,
         notes=dataset.notes,
         warnings=tuple(warning for warning in warnings if warning not in dataset.notes),
@@ -112,23 +108,25 @@ def profile(dataset: Dataset, warnings: Sequence[str] = ()) -> Profile:
     )
 
 
-def _column(dataset: Dataset, described: SchemaField) -> ColumnProfile:
-    column, rows = described.column, len(dataset)
+def _column_profile(dataset: Dataset, field: SchemaField) -> ColumnProfile:
+    column, rows = field.column, len(dataset)
     numbers, levels = None, None
+    cells = dataset.table.cells(column.name)
+    missing = int(is_missing(cells).sum())
     if column.coded:
-        codes = _codes(dataset, column.name)
-        levels, missing = _level_summary(column.levels, codes), int((codes < 0).sum())
-    else:
-        cells = dataset.table.cells(column.name).astype(np.float64)
-        present = cells[~np.isnan(cells)]
-        sort = dataset.sidecar.of(column.name).numbers
-        numbers, missing = _number_summary(present, sort), rows - len(present)
+        counts = [level for level in _level_counts(column.levels, cells.astype(np.int32)) if level.count]
+        ordered = sorted(counts, key=lambda level: -level.count)
+        others = sum(level.count for level in ordered[10:])
+        levels = LevelSummary(len(column.levels), len(counts), tuple(ordered[:10]), others)
+    elif missing < rows:
+        present = cells[~is_missing(cells)].astype(np.float64)
+        numbers = _number_summary(present, dataset.sidecar.of(column.name).numbers)
     return ColumnProfile(
         name=column.name,
         kind=column.kind,
-        role=described.role,
-        source=described.source,
-        why=described.why,
+        role=field.role,
+        source=field.source,
+        why=field.why,
         missing=missing,
         missing_share=missing / rows if rows else 0.0,
         numbers=numbers,
@@ -136,16 +134,14 @@ def _column(dataset: Dataset, described: SchemaField) -> ColumnProfile:
     )
 
 
-def _codes(dataset: Dataset, name: str) -> Codes:
-    return dataset.table.cells(name).astype(np.int32)
-
-
-def _number_summary(present: Array, declared: str | None) -> NumberSummary | None:
-    if not len(present):
-        return None
+def _number_summary(present: Array, declared: str | None) -> NumberSummary:
     distinct = len(np.unique(present))
+    counts: tuple[int, ...] = ()
+    edges: tuple[float, ...] = ()
     with np.errstate(over="ignore", invalid="ignore"):
-        counts, edges = _histogram(present, min(BINS, distinct))
+        if np.isfinite(present.max() - present.min()):  # else no histogram can be made
+            bins = bin_edges(present, min(10, distinct))
+            counts, edges = tuple(np.histogram(present, bins)[0].tolist()), tuple(bins.tolist())
         return NumberSummary(
             low=float(present.min()),
             mean=float(present.mean()),
@@ -159,36 +155,21 @@ def _number_summary(present: Array, declared: str | None) -> NumberSummary | Non
         )
 
 
-def _histogram(present: Array, bins: int) -> tuple[tuple[int, ...], tuple[float, ...]]:
-    """Counts and edges; none where the numbers reach so far that their distance is not finite."""
-    if not np.isfinite(present.max() - present.min()):
-        return (), ()
-    edges = bin_edges(present, bins)
-    return tuple(np.histogram(present, edges)[0].tolist()), tuple(edges.tolist())
-
-
 def bin_edges(numbers: Array, bins: int) -> Array:
-    """The edges of bins of equal width around all finite numbers, also where these are all but equal or huge."""
-    known = numbers[np.isfinite(numbers)]
-    low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
+    """The edges of bins of equal width around all finite numbers, also if these are all but equal or huge."""
+    finite = numbers[np.isfinite(numbers)]
+    low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 0.0)
     if high - low == np.inf:
         return np.asarray(2.0 * np.linspace(low / 2.0, high / 2.0, bins + 1))
     least = bins * float(np.spacing(max(-low, high)))
-    room = max(0.5, least) if high - low <= least else 0.0
-    return np.linspace(low - room, high + room, bins + 1)
+    margin = max(0.5, least) if high - low <= least else 0.0
+    return np.linspace(low - margin, high + margin, bins + 1)
 
 
 def _level_counts(levels: tuple[str, ...], codes: Codes) -> tuple[LevelCount, ...]:
     counts = np.bincount(codes[codes >= 0], minlength=len(levels)).tolist()
-    known = sum(counts)
+    present = sum(counts)
     return tuple(
-        LevelCount(level, count, count / known if known else 0.0)
+        LevelCount(level, count, count / present if present else 0.0)
         for level, count in zip(levels, counts, strict=True)
     )
-
-
-def _level_summary(levels: tuple[str, ...], codes: Codes) -> LevelSummary:
-    counts = [counted for counted in _level_counts(levels, codes) if counted.count]
-    ordered = sorted(counts, key=lambda counted: -counted.count)
-    others = sum(counted.count for counted in ordered[TOP_LEVELS:])
-    return LevelSummary(len(levels), len(counts), tuple(ordered[:TOP_LEVELS]), others)

@@ -3,46 +3,37 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mlcli.core.errors import DataError, Problem, raise_all
 from mlcli.core.names import did_you_mean
 from mlcli.core.rows import looks_like_parts
-from mlcli.core.tables import is_missing
+from mlcli.core.tables import Flags, is_missing
 from mlcli.data.columns import TypedColumn
 from mlcli.data.records import Records
 from mlcli.data.sidecar import Sidecar
 from mlcli.data.target import guessed_target
 
-UNNAMED = re.compile(r"Unnamed: 0(\.\d+)?")
-"""What pandas calls the column of an index that it wrote without a name."""
 ID_NAME = re.compile(r"(?i:id|index|row|rownames?|uuid|guid|__index_level_0__)|.*[-_. ](?i:id)|.*[a-z](Id|ID)")
-ROWS_FOR_AN_ID = 10
-"""In fewer rows, different texts in every cell say little."""
-MANY_VALUES, TEXT_SHARE = 100, 0.9
-"""A column of so many values or more is left out where at least this share of its cells has a value of its own."""
-KEEP = "to keep it, give it the role feature in the sidecar"
 
 
 @dataclass(frozen=True)
 class AssignedRole:
-    """The role of a column, and why where it was guessed."""
+    """The role of a column, and the reason if it was guessed."""
 
     role: str
     guessed: str = ""
     note: str = ""
     others: tuple[str, ...] = ()
-    """Columns that may as well have the role, where that is in doubt."""
+    """Columns that may be meant instead, if there is a doubt."""
 
 
 @dataclass(frozen=True)
 class RequestedRoles:
-    """What the user asks columns to be; it goes before the sidecar."""
+    """The roles that the user asks for; they override the sidecar."""
 
     target: str | None = None
     sensitive: Sequence[str] = ()
@@ -53,42 +44,42 @@ def assigned_roles(
     typed: Mapping[str, TypedColumn],
     sidecar: Sidecar,
     records: Records,
-    asked: RequestedRoles,
+    requested: RequestedRoles,
     *,
     guess_target: bool,
     kinds: Collection[str] = (),
 ) -> dict[str, AssignedRole]:
-    """The role of every column; a target that is guessed is of one of the ``kinds``, if there is such a column."""
-    _refuse_absent((asked.target,) if asked.target is not None else (), typed, records, "the target")
-    wanted = asked.target if asked.target is not None else sidecar.target
-    roles = {name: _given(name, column, sidecar, wanted) for name, column in typed.items()}
-    roles |= _further_parts(roles)
+    """The role of every column; a guessed target is of one of the ``kinds``, if there is such a column."""
+    _refuse_absent((requested.target,) if requested.target is not None else (), typed, records, "the target")
+    target = requested.target if requested.target is not None else sidecar.target
+    roles = {name: _role_of(name, column, sidecar, target) for name, column in typed.items()}
+    parts = [name for name in roles if roles[name].role == "part"]
+    parts.sort(key=lambda name: bool(roles[name].guessed))
+    for name in parts[1:]:  # a row is in one part, so further guessed columns of parts are left out
+        if roles[name].guessed:
+            why = f"it says which part each row is in, as '{parts[0]}' does"
+            note = f"column '{name}' is left out: {why}; to use it, give it the role part in the sidecar"
+            roles[name] = AssignedRole("ignore", why, note)
     free = [name for name, given in roles.items() if given.role in ("feature", "sensitive")]
-    for names, role, word in ((asked.sensitive, "sensitive", "sensitive"), (asked.drop, "ignore", "dropped")):
+    targets = [name for name, given in roles.items() if given.role == "target"]
+    for names, role, word in (
+        (requested.sensitive, "sensitive", "sensitive"),
+        (requested.drop, "ignore", "dropped"),
+    ):
         _refuse_absent(names, typed, records, word)
-        _refuse_target(names, roles, records, word)
+        _refuse_target(names, targets, records, word)
         roles |= {name: AssignedRole(role) for name in names}
-    if guess_target and wanted is None and not sidecar.target_is_settled:
+    if guess_target and target is None and not sidecar.target_is_settled:
         guess = guessed_target(typed, free, kinds)
-        if guess.name in asked.drop and not guess.others:
+        if guess.name in requested.drop and not guess.others:
             hint = "choose another target with --target COLUMN, or a task without one with --task clustering"
             what = f"'{guess.name}' is the target, {guess.why}, so it cannot be dropped"
             raise DataError(what, where=records.name, hint=hint)
-        guess = guessed_target(typed, [name for name in free if name not in asked.drop], kinds)
-        unwanted = (*asked.sensitive, *asked.drop)
-        _refuse_target(unwanted, {guess.name: AssignedRole("target")}, records, "dropped or sensitive")
+        guess = guessed_target(typed, [name for name in free if name not in requested.drop], kinds)
+        unwanted = (*requested.sensitive, *requested.drop)
+        _refuse_target(unwanted, [guess.name], records, "dropped or sensitive")
         roles[guess.name] = AssignedRole("target", guess.why, guess.note, guess.others)
     return roles
-
-
-def _further_parts(roles: Mapping[str, AssignedRole]) -> dict[str, AssignedRole]:
-    """Guessed columns of parts beside the one that is used: they are left out, since a row is in one part."""
-    parts = sorted(
-        (name for name in roles if roles[name].role == "part"), key=lambda name: bool(roles[name].guessed)
-    )
-    why = f"it says which part each row is in, as '{parts[0]}' does" if parts else ""
-    note = "column '{}' is left out: {}; to use it, give it the role part in the sidecar"
-    return {name: AssignedRole("ignore", why, note.format(name, why)) for name in parts[1:] if roles[name].guessed}
 
 
 def _refuse_absent(names: Iterable[str], typed: Mapping[str, TypedColumn], records: Records, word: str) -> None:
@@ -99,108 +90,89 @@ def _refuse_absent(names: Iterable[str], typed: Mapping[str, TypedColumn], recor
             raise DataError(f"there is no column '{name}' to be {word}", where=records.name, hint=hint)
 
 
-def _refuse_target(names: Iterable[str], roles: Mapping[str, AssignedRole], records: Records, word: str) -> None:
+def _refuse_target(names: Iterable[str], targets: Collection[str], records: Records, word: str) -> None:
     for name in names:
-        if name in roles and roles[name].role == "target":
+        if name in targets:
             hint = "name another column, or choose another target with --target COLUMN"
             raise DataError(f"'{name}' is the target, so it cannot be {word}", where=records.name, hint=hint)
 
 
-def refuse_unusable(typed: Mapping[str, TypedColumn], roles: Mapping[str, AssignedRole], records: Records) -> None:
-    """Refuse weights that are not weights, and groups or sequences that are not said."""
-    problems: list[Problem] = []
-    for name, given in roles.items():
-        for wrong, what, hint in CHECKS_OF_ROLES.get(given.role, ()):
-            problems += _refused(typed[name], records, wrong, what, hint)
-    raise_all(DataError, problems)
-
-
-def _given(name: str, column: TypedColumn, sidecar: Sidecar, wanted: str | None) -> AssignedRole:
-    if name == wanted:
+def _role_of(name: str, typed: TypedColumn, sidecar: Sidecar, target: str | None) -> AssignedRole:
+    """The role of a column as declared, else guessed by its name and cells."""
+    if name == target:
         return AssignedRole("target")
-    declaration = sidecar.of(name).role
-    if declaration == "target":
+    role = sidecar.of(name).role
+    if role == "target":
         return AssignedRole("feature", note=f"'{name}', the target in the sidecar, is a feature here")
-    if declaration is not None:
-        return AssignedRole(declaration)
-    numeric_gaps = column.column.missing and not column.column.coded and not column.declared
-    if len(column.cells) and numeric_gaps and np.isnan(column.cells).all():
+    if role is not None or typed.declared:
+        return AssignedRole(role or "feature")
+    column, cells, rows = typed.column, typed.cells, len(typed.cells)
+    if rows and column.missing and not column.coded and np.isnan(cells).all():
         return AssignedRole("ignore", "so it is left out", f"column '{name}' is left out: every cell is empty")
-    if not column.declared and looks_like_parts(column.column, column.cells):
+    keep = "to keep it, give it the role feature in the sidecar"
+    if looks_like_parts(column, cells):
         why = "by its name and its values"
-        note = f"column '{name}' is taken as the part that each row is in ({why}), for protocol: given; {KEEP}"
+        note = f"column '{name}' is taken as the part that each row is in ({why}), for protocol: given; {keep}"
         return AssignedRole("part", why, note)
-    if not column.declared and _is_free_text(column):
-        levels = f"{len(column.column.levels)} different values in {int((column.cells >= 0).sum())} cells"
-        why = f"{levels}, so that most stand in one row only"
-        return AssignedRole("ignore", why, f"column '{name}' is left out: {why}; {KEEP}")
-    why = "" if column.declared else _why_an_id(name, column)
-    note = f"column '{name}' is taken as an identifier ({why}); {KEEP}"
+    present = int((cells >= 0).sum()) if column.coded else 0
+    if len(column.levels) >= 100 and 0.9 * present <= len(column.levels) < rows:  # free text
+        why = f"{len(column.levels)} different values in {present} cells, so that most stand in one row only"
+        return AssignedRole("ignore", why, f"column '{name}' is left out: {why}; {keep}")
+    why = _why_an_id(name, typed)
+    note = f"column '{name}' is taken as an identifier ({why}); {keep}"
     return AssignedRole("id", why, note) if why else AssignedRole("feature")
 
 
-def _is_free_text(column: TypedColumn) -> bool:
-    """Whether nearly every cell that is not empty has a value of its own, though not each row an identifier."""
-    if not column.column.coded or len(column.column.levels) < MANY_VALUES:
-        return False
-    levels, present = len(column.column.levels), int((column.cells >= 0).sum())
-    return TEXT_SHARE * present <= levels < len(column.cells)
-
-
-def _why_an_id(name: str, column: TypedColumn) -> str:
+def _why_an_id(name: str, typed: TypedColumn) -> str:
     """Why a column looks like an identifier, or nothing."""
-    rows, coded = len(column.cells), column.column.coded
-    if column.column.missing or column.notes:
+    column, cells, rows = typed.column, typed.cells, len(typed.cells)
+    if column.missing or typed.notes:
         return ""
-    if UNNAMED.fullmatch(name) and not coded and bool((column.cells == np.floor(column.cells)).all()):
+    is_whole = not column.coded and bool((cells == np.floor(cells)).all())
+    if is_whole and re.fullmatch(r"Unnamed: 0(\.\d+)?", name):
         return "it has no name and holds whole numbers, like an index that pandas writes"
-    if not (coded or ID_NAME.fullmatch(name)):
-        return ""
-    if (coded and len(column.column.levels) < rows) or len(np.unique(column.cells)) < rows:
-        return ""
-    if coded:
-        few = rows < ROWS_FOR_AN_ID and not _is_count(column.column.levels)
-        return "" if few else "every cell is different"
-    whole = bool((column.cells == np.floor(column.cells)).all())
-    return "by its name, and every number is different" if whole else ""
+    if column.coded:
+        if len(column.levels) < rows or len(np.unique(cells)) < rows:
+            return ""
+        # in few rows, different texts in every cell say little, unless they count: D1, D2, D3
+        word = column.levels[0].rstrip("0123456789")
+        counts = len(column.levels) > 2 and set(column.levels) == {f"{word}{n}" for n in range(1, rows + 1)}
+        return "every cell is different" if rows >= 10 or counts else ""
+    if is_whole and ID_NAME.fullmatch(name) and len(np.unique(cells)) == rows:
+        return "by its name, and every number is different"
+    return ""
 
 
-def _is_count(levels: Sequence[str]) -> bool:
-    """Whether they are one word with the numbers from 1 on, such as D1, D2, D3."""
-    word = levels[0].rstrip("0123456789")
-    return len(levels) > 2 and set(levels) == {f"{word}{index}" for index in range(1, len(levels) + 1)}
-
-
-Wrong = Callable[[NDArray[Any]], NDArray[np.bool_]]
-
-
-def _no_count(cells: NDArray[Any]) -> NDArray[np.bool_]:
-    wrong: NDArray[np.bool_] = (cells < 0) | (cells != np.floor(cells))
-    return wrong
-
-
-CHECKS_OF_ROLES: dict[str, tuple[tuple[Wrong, str, str], ...]] = {
-    "weight": (
-        (is_missing, "a weight is missing", "give every row a weight; 0 leaves a row out"),
-        (lambda cells: cells < 0, "a weight is below 0", "weights are 0 or more"),
-    ),
-    "count": (
-        (is_missing, "a count is missing", "say for every row how many it stands for; 0 leaves a row out"),
-        (_no_count, "a count is not a whole number from 0 on", "role: weight takes any number"),
-    ),
-    "group": ((is_missing, "the group is missing", "every row needs its group; a row of its own may be one"),),
-    "sequence": ((is_missing, "the sequence is missing", "every row needs the sequence that it belongs to"),),
-    "part": ((is_missing, "the part is missing", "every row needs its part, such as train or test"),),
-    "domain": ((is_missing, "the domain is missing", "every row needs the domain that it comes from"),),
-    "user": ((is_missing, "the user is missing", "every row needs its user"),),
-    "item": ((is_missing, "the item is missing", "every row needs its item"),),
+_EMPTY_CELL = {
+    "group": ("the group is missing", "every row needs its group; a row of its own may be one"),
+    "sequence": ("the sequence is missing", "every row needs the sequence that it belongs to"),
+    "part": ("the part is missing", "every row needs its part, such as train or test"),
+    "domain": ("the domain is missing", "every row needs the domain that it comes from"),
+    "user": ("the user is missing", "every row needs its user"),
+    "item": ("the item is missing", "every row needs its item"),
+    "weight": ("a weight is missing", "give every row a weight; 0 leaves a row out"),
+    "count": ("a count is missing", "say for every row how many it stands for; 0 leaves a row out"),
 }
-"""What the cells of a role must not be."""
+"""By role, what is wrong with an empty cell, and what to do."""
 
 
-def _refused(column: TypedColumn, records: Records, wrong: Wrong, what: str, hint: str) -> list[Problem]:
-    rows = np.flatnonzero(wrong(column.cells))
-    if not len(rows):
-        return []
-    more = f" (in {len(rows)} rows)" if len(rows) > 1 else ""
-    return [Problem(what + more, where=records.place(int(rows[0]), column.column.name), hint=hint)]
+def refuse_unusable(typed: Mapping[str, TypedColumn], roles: Mapping[str, AssignedRole], records: Records) -> None:
+    """Refuse weights and counts that are none, and empty cells where a role needs every cell."""
+    problems: list[Problem] = []
+
+    def refuse(name: str, wrong: Flags, what: str, hint: str) -> None:
+        rows = np.flatnonzero(wrong)
+        if len(rows):
+            more = f" (in {len(rows)} rows)" if len(rows) > 1 else ""
+            problems.append(Problem(what + more, where=records.place(int(rows[0]), name), hint=hint))
+
+    for name, given in roles.items():
+        cells = typed[name].cells
+        if given.role in _EMPTY_CELL:
+            refuse(name, is_missing(cells), *_EMPTY_CELL[given.role])
+        if given.role == "weight":
+            refuse(name, cells < 0, "a weight is below 0", "weights are 0 or more")
+        if given.role == "count":
+            wrong = (cells < 0) | (cells != np.floor(cells))
+            refuse(name, wrong, "a count is not a whole number from 0 on", "role: weight takes any number")
+    raise_all(DataError, problems)

@@ -13,7 +13,6 @@ from mlcli.core.names import did_you_mean
 from mlcli.core.quantities import number_in
 from mlcli.data.records import Records, read_file
 
-DATASET, MODEL, SCORE, METRIC, VALUE, PART = "dataset", "model", "score", "metric", "value", "part"
 EXAMPLE = "such as dataset,model,score on its first line"
 
 
@@ -23,49 +22,49 @@ def read_scores(path: Path, metric: str = "") -> tuple[str, list[tuple[str, str,
         hint = f"a CSV file with a row for each dataset and model, {EXAMPLE}"
         raise DataError(f"there is no file '{path}'", hint=hint)
     records = read_file(path)
-    for needed in (DATASET, MODEL):
+    for needed in ("dataset", "model"):
         if needed not in records.header:
             raise DataError(f"has no column '{needed}'", where=records.name, hint=EXAMPLE)
-    long = {METRIC, VALUE, PART} <= {*records.header}
-    name = _metric_of(records, metric) if long else _score_column(records, metric)
-    cells = [records.column(column).cells() for column in (DATASET, MODEL, VALUE if long else name)]
-    requested = _rows_of(records, name) if long else range(len(records))
-    rows, problems = [], []
-    for index in requested:
-        dataset, model, written = (column[index] for column in cells)
-        score = number_in(written)
+    if {"metric", "value", "part"} <= {*records.header}:
+        name, rows = _rows_of_metric(records, metric)
+        column = "value"
+    else:
+        name, rows = _score_column(records, metric), list(range(len(records)))
+        column = name
+    datasets, models, texts = (records.column(heading).cells() for heading in ("dataset", "model", column))
+    scores, problems = [], []
+    for row in rows:
+        score = number_in(texts[row])
         if score is None or not math.isfinite(score):
-            problems.append(Problem(f"'{written}' is no score", records.place(index, name), "a score is a number"))
+            where = records.place(row, name)
+            problems.append(Problem(f"'{texts[row]}' is no score", where, "a score is a number"))
         else:
-            rows.append((dataset, model, score))
+            scores.append((datasets[row], models[row], score))
     raise_all(DataError, problems)
-    return name, rows
+    return name, scores
 
 
-def _metric_of(records: Records, metric: str) -> str:
-    """The metric that is asked for, else the first."""
-    metrics = list(dict.fromkeys(filter(None, records.column(METRIC).cells())))
+def _rows_of_metric(records: Records, metric: str) -> tuple[str, list[int]]:
+    """The requested metric, else the first, and its rows with scores of test rows."""
+    names = records.column("metric").cells()
+    metrics = list(dict.fromkeys(filter(None, names)))
     if not metrics or (metric and metric not in metrics):
         what = f"has no scores by '{metric}'" if metric else "has no scores"
         raise DataError(what, where=records.name, hint=did_you_mean(metric, metrics, "metrics"))
-    return metric or metrics[0]
-
-
-def _rows_of(records: Records, metric: str) -> list[int]:
-    """The rows with the scores by a metric of rows that judge."""
-    cells = zip(records.column(METRIC).cells(), records.column(PART).cells(), strict=True)
-    return [row for row, (name, part) in enumerate(cells) if name == metric and part == "test"]
+    metric = metric or metrics[0]
+    cells = zip(names, records.column("part").cells(), strict=True)
+    return metric, [row for row, (name, part) in enumerate(cells) if name == metric and part == "test"]
 
 
 def _score_column(records: Records, metric: str) -> str:
-    """The column that is asked for, else the one named score, else the only one that is left."""
-    others = [name for name in records.header if name not in (DATASET, MODEL)]
+    """The requested column, else the one named score, else the only one that is left."""
+    others = [name for name in records.header if name not in ("dataset", "model")]
     if metric:
         if metric not in others:
             hint = did_you_mean(metric, others, "columns")
             raise DataError(f"has no column '{metric}'", where=records.name, hint=hint)
         return metric
-    if SCORE in others or len(others) == 1:
-        return SCORE if SCORE in others else others[0]
+    if "score" in others or len(others) == 1:
+        return "score" if "score" in others else others[0]
     what = f"which of its columns are the scores? {', '.join(others)}" if others else "has no column of scores"
     raise DataError(what, where=records.name, hint="name it with --metric COLUMN" if others else EXAMPLE)

@@ -13,10 +13,8 @@ from mlcli.core.names import did_you_mean, listed, nearest
 from mlcli.core.registry import MODELS
 from mlcli.core.strict_yaml import read
 
-TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
-TEXT = ".txt"
-FILE_SUFFIXES = (*TEXT_SUFFIXES, *(f"{suffix}.gz" for suffix in TEXT_SUFFIXES), ".parquet")
-NO_TABLES = {
+FILE_SUFFIXES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz", ".parquet")
+OTHER_FILES = {
     **dict.fromkeys((".yaml", ".yml"), "an experiment is run with: mlcli run {}"),
     ".mlcli": "a saved model is judged with: mlcli eval DATA -m {}",
     **dict.fromkeys((".xlsx", ".xls", ".ods", ".numbers"), "save the sheet as CSV"),
@@ -24,8 +22,7 @@ NO_TABLES = {
         (".json", ".arff", ".pkl", ".feather", ".sav", ".dta"), "convert it to CSV, with a line of names"
     ),
 }
-"""What other files are for."""
-KEEP_A_STREAM = "save it as a file first: ... > my.csv; mlcli predict alone reads standard input, as -"
+"""By suffix, what to do with files that are not tables."""
 DASHES = ("–", "—", "−")
 
 
@@ -36,19 +33,20 @@ def find(reference: str, base: Path | None = None) -> Path:
         raise DataError("no dataset is named", hint=hint)
     path = Path(expanduser(reference))
     path = base / path if base is not None else path
-    if path.suffix.lower() in NO_TABLES:
-        raise DataError(f"'{reference}' is no table", hint=NO_TABLES[path.suffix.lower()].format(reference))
+    if path.suffix.lower() in OTHER_FILES:
+        raise DataError(f"'{reference}' is no table", hint=OTHER_FILES[path.suffix.lower()].format(reference))
     if isfile(path):
         return path
     if reference == "-" or (exists(path) and not isdir(path)):
-        raise DataError(f"'{reference}' is a stream, which can be read only once", hint=KEEP_A_STREAM)
-    if isdir(path) and (is_path(reference) or shipped_path(reference) is None):
-        raise DataError(f"'{reference}' is a folder, not a CSV file", hint=_files_hint(path))
+        hint = "save it as a file first: ... > my.csv; mlcli predict alone reads standard input, as -"
+        raise DataError(f"'{reference}' is a stream, which can be read only once", hint=hint)
     shipped = None if is_path(reference) else shipped_path(reference)
     if shipped is not None:
         return shipped
+    if isdir(path):
+        raise DataError(f"'{reference}' is a folder, not a CSV file", hint=_files_hint(path))
     what = f"there is no {'file' if is_path(reference) else 'dataset'} '{reference}'"
-    raise DataError(what, hint=_hint(path, reference))
+    raise DataError(what, hint=_other_word_hint(reference) or _near_file_hint(path, reference))
 
 
 def table_files(reference: str, base: Path | None = None) -> list[str]:
@@ -60,10 +58,10 @@ def table_files(reference: str, base: Path | None = None) -> list[str]:
     path = (base or Path()) / pattern
     if not reference.strip() or "\0" in reference:
         return [reference]
-    suffixes: tuple[str, ...] = FILE_SUFFIXES
+    suffixes = FILE_SUFFIXES
     if isdir(path) and (is_path(reference) or shipped_path(reference) is None):
         pattern = join(escape(pattern), "*")
-        suffixes = tuple(file_suffix for file_suffix in FILE_SUFFIXES if not file_suffix.startswith(TEXT))
+        suffixes = tuple(suffix for suffix in FILE_SUFFIXES if not suffix.startswith(".txt"))
     elif exists(path) or not has_magic(pattern):
         return [reference]
     files = sorted(glob(pattern, root_dir=base, recursive=True))
@@ -71,7 +69,7 @@ def table_files(reference: str, base: Path | None = None) -> list[str]:
 
 
 def find_or_none(reference: str) -> Path | None:
-    """The same, or None where there is none."""
+    """The file that a reference means, or None if there is none."""
     try:
         return find(reference)
     except DataError:
@@ -83,26 +81,8 @@ def is_path(reference: str) -> bool:
     return "/" in reference or "\\" in reference or reference.lower().endswith(FILE_SUFFIXES)
 
 
-def _hint(path: Path, reference: str) -> str:
-    """A shipped dataset that may be meant, or the nearest file of the folder, or what there is."""
-    shipped = shipped_path(Path(reference).stem)
-    if (advice := _another_word(reference)) is not None:
-        return advice
-    if shipped is not None:
-        return f"'{shipped.stem}' is a shipped dataset: give its name alone"
-    if not isdir(path.parent):
-        return f"there is no folder {path.parent}"
-    by_stem = {Path(file).stem: file for file in _files(path.parent)}
-    close = nearest(path.stem, by_stem) or next((stem for stem in by_stem if f"{stem}csv" == path.name), None)
-    if close is not None:
-        return f"did you mean '{path.parent / by_stem[close]}'?"
-    if is_path(reference):
-        return _files_hint(path.parent)
-    return did_you_mean(reference, shipped_paths(), "shipped datasets")
-
-
-def _another_word(reference: str) -> str | None:
-    """What to do with a word of the command line that is no dataset but something else."""
+def _other_word_hint(reference: str) -> str | None:
+    """What to do with a word of the command line that is not a dataset but something else."""
     model = next((name for name in (reference, *other_names(reference)) if name in MODELS), None)
     if model is not None:
         return f"'{reference}' is a model: say -m {model}"
@@ -115,12 +95,28 @@ def _another_word(reference: str) -> str | None:
     return None
 
 
-def _files(folder: Path) -> list[str]:
+def _near_file_hint(path: Path, reference: str) -> str:
+    """A shipped dataset that may be meant, or the nearest file of the folder, or what there is."""
+    shipped = shipped_path(Path(reference).stem)
+    if shipped is not None:
+        return f"'{shipped.stem}' is a shipped dataset: give its name alone"
+    if not isdir(path.parent):
+        return f"there is no folder {path.parent}"
+    by_stem = {Path(file).stem: file for file in _tables_in(path.parent)}
+    close = nearest(path.stem, by_stem) or next((stem for stem in by_stem if f"{stem}csv" == path.name), None)
+    if close is not None:
+        return f"did you mean '{path.parent / by_stem[close]}'?"
+    if is_path(reference):
+        return _files_hint(path.parent)
+    return did_you_mean(reference, shipped_paths(), "shipped datasets")
+
+
+def _tables_in(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir() if path.name.lower().endswith(FILE_SUFFIXES))
 
 
 def _files_hint(folder: Path) -> str:
-    files = _files(folder)
+    files = _tables_in(folder)
     return f"the folder holds {listed(files) if files else 'no .csv, .tsv, .txt or .parquet file'}"
 
 
@@ -138,16 +134,17 @@ def shipped_paths() -> dict[str, Path]:
 
 def shipped() -> dict[str, str]:
     """The shipped datasets with one line each, from their sidecars."""
-    sidecars = {name: path.with_suffix(".yaml") for name, path in shipped_paths().items()}
-    known = {name: read(path, DataError).value for name, path in sidecars.items() if path.is_file()}
-    return {name: str(known.get(name, {}).get("summary", "")) for name in sidecars}
+    summaries = {}
+    for name, path in shipped_paths().items():
+        sidecar = path.with_suffix(".yaml")
+        summaries[name] = str(read(sidecar, DataError).value.get("summary", "")) if sidecar.is_file() else ""
+    return summaries
 
 
 def shipped_path(name: str) -> Path | None:
     """The CSV file of a shipped dataset; hyphens, underscores and capitals do not matter."""
-    plain = {_plain(known): path for known, path in shipped_paths().items()}
-    return plain.get(_plain(name))
 
+    def plain(text: str) -> str:
+        return text.lower().replace("-", "_").replace(" ", "_")
 
-def _plain(name: str) -> str:
-    return name.lower().replace("-", "_").replace(" ", "_")
+    return {plain(known): path for known, path in shipped_paths().items()}.get(plain(name))

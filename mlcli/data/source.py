@@ -1,8 +1,8 @@
-"""Where rows come from: a CSV file with its sidecar, or a data frame with what is declared of its columns.
+"""Where rows come from: a CSV file with its sidecar, or a data frame with what is declared about its columns.
 
-The bytes of a file are read piece by piece, those of a frame are held. A frame is read as the CSV file of its
-cells would be, so that the same cells give the same dataset: only what a text cannot say (the levels of a
-categorical column and their order, numbers that are text) is declared of it.
+Files are read piece by piece. A frame is read as the CSV file of its cells would be, so that the same cells give
+the same dataset. Only what text cannot express is declared about it: the levels of a categorical column and their
+order, and text that looks like numbers.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mlcli.core.errors import DataError, MlcliWarning, UsageError
 from mlcli.core.names import listed
 from mlcli.core.strict_yaml import Document, parse
+from mlcli.data.number_text import EXACT_BELOW
 from mlcli.data.shipped import find
 from mlcli.data.sidecar import sidecar_document
 
@@ -30,29 +31,23 @@ if TYPE_CHECKING:
 
 FRAME = "frame"
 """What messages call a data frame."""
-AS_WRITTEN = {"delimiter": "comma", "header": True, "encoding": "utf-8"}
-"""How the text of a frame is laid out, so that nothing of it is guessed."""
-WHOLE_AT_MOST = 2.0**53
-"""Beyond it, not every whole number is a float."""
-LARGEST_INTEGER = 2.0**64
-"""Beyond it, pandas does not hold whole numbers as integers."""
 MOST_UNPACKED = 1 << 32
-"""A few bytes may unpack to more than any memory holds."""
+"""Bytes: a small packed file may unpack to more than any memory holds."""
 
 
 @dataclass(frozen=True)
 class InMemory:
-    """Bytes that are held."""
+    """Bytes in memory."""
 
     content: bytes
 
     @property
     def size(self) -> int:
-        """How many there are."""
+        """The number of bytes."""
         return len(self.content)
 
     def piece(self, start: int, end: int) -> bytes:
-        """Those from one place to before another, or to the end."""
+        """The bytes from ``start`` to before ``end``."""
         return self.content[start:end]
 
 
@@ -62,19 +57,19 @@ class InFile:
 
     path: Path
     size: int
-    changed: int
+    modified: int
 
     @staticmethod
     def of(path: Path) -> InFile:
         """A file as it is now."""
-        known = path.stat()
-        return InFile(path, known.st_size, known.st_mtime_ns)
+        status = path.stat()
+        return InFile(path, status.st_size, status.st_mtime_ns)
 
     def piece(self, start: int, end: int) -> bytes:
-        """Those from one place to before another, or to the end."""
+        """The bytes from ``start`` to before ``end``."""
         with self.path.open("rb") as file:
-            known = os.fstat(file.fileno())
-            if (known.st_size, known.st_mtime_ns) != (self.size, self.changed):
+            status = os.fstat(file.fileno())
+            if (status.st_size, status.st_mtime_ns) != (self.size, self.modified):
                 raise DataError("was changed while it was read", where=str(self.path), hint="run it again")
             file.seek(start)
             return file.read(min(end, self.size) - start)
@@ -84,7 +79,7 @@ Content = InMemory | InFile
 
 
 def content_of(path: Path) -> Content:
-    """The bytes of a file, or a DataError that says why not."""
+    """The bytes of a file."""
     try:
         return InFile.of(path)
     except OSError as problem:
@@ -92,13 +87,13 @@ def content_of(path: Path) -> Content:
 
 
 def unreadable(problem: OSError, name: str) -> DataError:
-    """Why a file cannot be read."""
+    """The error for a file that cannot be read."""
     return DataError(f"cannot be read: {problem.strerror}", where=name)
 
 
 def unpacked(source: Content, name: str) -> Content:
-    """What is packed with gzip, held in memory."""
-    packed = source.path.open("rb") if isinstance(source, InFile) else io.BytesIO(source.piece(0, source.size))
+    """The unpacked content of a gzip file, in memory."""
+    packed = source.path.open("rb") if isinstance(source, InFile) else io.BytesIO(source.content)
     try:
         with packed, gzip.GzipFile(fileobj=packed) as file:
             content = file.read(MOST_UNPACKED + 1)
@@ -113,7 +108,7 @@ def unpacked(source: Content, name: str) -> Content:
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """The bytes of a CSV file, what is declared of it, and the file itself where there is one."""
+    """The bytes of a CSV file, its sidecar, and its path if it is a file."""
 
     name: str
     content: Content
@@ -128,69 +123,67 @@ def source_of_file(reference: str, base: Path | None = None) -> Source:
     return Source(str(path), content_of(path), document, path)
 
 
-def source_of_frame(frame: pd.DataFrame, declared: Mapping[str, Any] | None = None) -> Source:
-    """The rows of a data frame; its index is left out. ``declared`` is what a sidecar would say of it."""
+def source_of_frame(frame: pd.DataFrame, declared: Mapping[str, object] | None = None) -> Source:
+    """The rows of a data frame without its index; ``declared`` is what a sidecar would say about it."""
     if not (hasattr(frame, "to_csv") and hasattr(frame, "columns")):
         what = f"data are a data frame, a path, or the name of a shipped dataset; this is {type(frame).__name__}"
         raise UsageError(what, hint="make a frame of it with pandas.DataFrame(...)")
+    import yaml
+
     frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
-    numbers = frame.select_dtypes("number").items()
     infinite = [
-        str(name) for name, cells in numbers if np.isinf(cells.to_numpy(np.float64, na_value=np.nan)).any()
+        str(name)
+        for name, cells in frame.select_dtypes("number").items()
+        if np.isinf(cells.to_numpy(np.float64, na_value=np.nan)).any()
     ]
     if infinite:
         hint = "leave them out, or write them as missing (NaN)"
         raise DataError(f"not every number is finite in {listed(infinite)}", where=FRAME, hint=hint)
-    _warn_of_lost_digits(frame)
-    frame = frame.apply(_whole_where_possible) if len(frame.columns) else frame
-    sidecar = {**(declared or {}), **AS_WRITTEN}
-    declarations = {**_declarations(frame), **(sidecar.get("columns") or {})}
-    import yaml
-
-    text = yaml.safe_dump({**sidecar, "columns": declarations}, allow_unicode=True, sort_keys=False)
+    frame = _with_whole_numbers(frame)
+    # the layout of the text is declared, so that nothing about it is guessed
+    sidecar = {**(declared or {}), "delimiter": "comma", "header": True, "encoding": "utf-8"}
+    columns = {**_declarations(frame), **(sidecar.get("columns") or {})}  # type: ignore[dict-item]
+    text = yaml.safe_dump({**sidecar, "columns": columns}, allow_unicode=True, sort_keys=False)
     document = parse(text, f"what is declared of the {FRAME}", DataError)
     return Source(FRAME, InMemory(frame.to_csv(index=False).encode()), document)
 
 
-def _warn_of_lost_digits(frame: pd.DataFrame) -> None:
-    """Say so where floats are whole numbers, some too large to have every digit; a gap makes them floats."""
-    floats = frame.select_dtypes("float").items()
-    known = {str(name): cells.dropna() for name, cells in floats}
-    lost = [name for name, cells in known.items() if (cells % 1 == 0).all() and _beyond(cells.abs()).any()]
+def _with_whole_numbers(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame with whole numbers as integers also where a gap made pandas hold them as floats.
+
+    Warns where these are so large that floats may have lost digits.
+    """
+    lost = []
+    for index, (name, cells) in enumerate(frame.items()):
+        if cells.dtype.kind != "f":
+            continue
+        sizes = cells.dropna().abs()
+        if not (sizes % 1 == 0).all():
+            continue
+        if (sizes < EXACT_BELOW).all():
+            frame.isetitem(index, cells.astype("Int64"))
+        elif ((sizes >= EXACT_BELOW) & (sizes <= 2.0**64)).any():  # larger ones were never 64-bit integers
+            lost.append(str(name))
     if lost:
         text = f"{listed(lost)}: whole numbers beyond 2^53 are floats in the {FRAME}, and may have lost digits"
         hint = 'read with pandas.read_csv(..., dtype={NAME: "string"}) they are as in the file'
         warnings.warn(f"{text}; {hint}", MlcliWarning, stacklevel=2)
+    return frame
 
 
-def _beyond(sizes: pd.Series[Any]) -> pd.Series[Any]:
-    """Which are whole numbers that a float may not hold, but an integer of 64 bits."""
-    return (sizes >= WHOLE_AT_MOST) & (sizes <= LARGEST_INTEGER)
-
-
-def _whole_where_possible(cells: pd.Series[Any]) -> pd.Series[Any]:
-    """Whole numbers that pandas holds as floats, since some are missing, are written as whole numbers."""
-    if cells.dtype.kind != "f":
-        return cells
-    whole = cells.isna() | ((cells % 1 == 0) & (cells.abs() < WHOLE_AT_MOST))
-    return cells.astype("Int64") if whole.all() else cells
-
-
-def _declarations(frame: pd.DataFrame) -> dict[str, dict[str, Any]]:
-    """By column, what its type says and its cells as text would not."""
-    results = {str(name): _declaration(frame[name]) for name in frame.columns}
-    return {name: declaration for name, declaration in results.items() if declaration}
-
-
-def _declaration(cells: pd.Series[Any]) -> dict[str, Any]:
+def _declarations(frame: pd.DataFrame) -> dict[str, dict[str, object]]:
+    """By column, what its type says and the text of its cells would not."""
     import pandas as pd
 
-    if isinstance(cells.dtype, pd.CategoricalDtype):
-        levels = [str(level) for level in cells.dtype.categories]
-        kind = "ordinal" if cells.dtype.ordered else "nominal"
-        return {"kind": kind, "levels": levels} if levels else {}
-    if pd.api.types.is_string_dtype(cells.dtype):
-        text = cells.dropna().astype(str)
-        as_numbers = pd.to_numeric(text, errors="coerce")
-        return {"kind": "nominal"} if len(text) and as_numbers.notna().all() else {}
-    return {}
+    declarations: dict[str, dict[str, object]] = {}
+    for name, cells in frame.items():
+        if isinstance(cells.dtype, pd.CategoricalDtype):
+            levels = [str(level) for level in cells.dtype.categories]
+            if levels:
+                kind = "ordinal" if cells.dtype.ordered else "nominal"
+                declarations[str(name)] = {"kind": kind, "levels": levels}
+        elif pd.api.types.is_string_dtype(cells.dtype):
+            text = cells.dropna().astype(str)
+            if len(text) and pd.to_numeric(text, errors="coerce").notna().all():
+                declarations[str(name)] = {"kind": "nominal"}
+    return declarations

@@ -1,4 +1,4 @@
-"""Which column is the target, guessed by names and cells where none is named, and whether it fits the task."""
+"""Which column is the target, guessed by names and cells if none is named, and whether it fits the task."""
 
 from __future__ import annotations
 
@@ -26,26 +26,25 @@ from mlcli.data.sidecar import Sidecar
 from mlcli.tasks.table import Kind, kind_named, marked_by
 
 CLASSES_AT_MOST = 10
+"""So many distinct whole numbers may be classes."""
 ROWS_PER_CLASS = 2
-MANY_CLASSES = 100
-"""A target of more classes, or with few rows in each of fewer, is asked about."""
 FEW_GAPS = 0.2
-"""The share of cells up to which words for missing cells leave a target of numbers numeric."""
+"""The share of cells up to which words leave a target of numbers numeric."""
 
 
 @dataclass(frozen=True, eq=False)
 class ChosenTarget:
-    """A target as its task needs it, with what was guessed on the way."""
+    """A target as its task needs it, and what was guessed."""
 
     target: TypedColumn
     guessed: str = ""
     notes: tuple[str, ...] = ()
     doubt: str = ""
-    """Why it may be another column that is meant."""
+    """Why another column may be meant."""
 
 
 def marked_task(roles: Iterable[str], target: TypedColumn | None) -> str | None:
-    """The task that the roles of columns leave no choice about, where the target, or its absence, can serve it."""
+    """The task that the roles of columns imply, if the target, or its absence, fits it."""
     kind = marked_by(roles)
     if kind is None:
         return None
@@ -53,83 +52,70 @@ def marked_task(roles: Iterable[str], target: TypedColumn | None) -> str | None:
     return kind.name if fits else None
 
 
-def wanted_task(target: str | None, asked: str | None, sidecar: Sidecar, records: Records) -> str | None:
-    """The task that the user asks for, or that the sidecar states for this target."""
-    if asked is None:
-        own = target is not None and sidecar.target in (None, target)
-        return sidecar.task if own or not needs_target(sidecar.task) else None
-    if target is None and needs_target(asked):
+def wanted_task(target: str | None, requested: str | None, sidecar: Sidecar, records: Records) -> str | None:
+    """The requested task, or the one that the sidecar states for this target."""
+    if requested is None:
+        is_stated_target = target is not None and sidecar.target in (None, target)
+        return sidecar.task if is_stated_target or not needs_target(sidecar.task) else None
+    if target is None and needs_target(requested):
         hint = "name a column with --target, or in the sidecar"
-        raise DataError(f"{asked} needs a target, and the sidecar says: none", where=records.name, hint=hint)
-    return asked
+        raise DataError(f"{requested} needs a target, and the sidecar says: none", where=records.name, hint=hint)
+    return requested
 
 
 def needs_target(task: str | None) -> bool:
-    """Whether a target is learned; it is where nothing is said of the task."""
+    """Whether a task learns a target; an unknown task does."""
     return task is None or kind_named(task).target == "needed"
 
 
 def has_no_target(task: str | None) -> bool:
-    """Whether what would be the target is a column like the others."""
+    """Whether a task has no use for a target."""
     return task is not None and kind_named(task).target == "none"
 
 
 def choose_target(target: TypedColumn, task: str | None, records: Records, sidecar: Sidecar) -> ChosenTarget:
     """The target in a kind that the task can learn; without a task, a few whole numbers are taken as classes."""
     target, notes = _with_gaps(target, records, sidecar)
-    chosen = _in_its_kind(target, task, records, sidecar)
-    by_anomaly = task is not None and kind_named(task).has_positive_class
-    arranged = chosen.target
-    if sidecar.positive is not None and not by_anomaly:
-        arranged = _positive_last(arranged, sidecar.positive, records)
-    doubt = "" if arranged.declared else _too_many_classes(arranged)
-    doubts = (f"{doubt}: is it the one that you mean? To choose another, say --target COLUMN",) if doubt else ()
-    return replace(chosen, target=arranged, notes=(*notes, *chosen.notes, *doubts), doubt=doubt)
-
-
-def _in_its_kind(target: TypedColumn, task: str | None, records: Records, sidecar: Sidecar) -> ChosenTarget:
     if task is not None:
-        return _for_kind(target, kind_named(task), records, sidecar)
-    if not target.declared:
-        _refuse_decorated(target, records)
-        if cells := _cells_among_numbers(target, records, sidecar):
-            what = f"the target '{target.column.name}' holds numbers but for the cells below"
-            hint = "where they are classes, say --task classification"
-            raise DataError(Problem(what, where=records.name, hint=hint), *cells)
-    if not target.declared and _looks_like_classes(target, records):
-        return _as_classes(target, records, sidecar)
-    return ChosenTarget(target)
+        chosen = _for_kind(target, kind_named(task), records, sidecar)
+    elif not target.declared:
+        _refuse_odd_numbers(target, records, sidecar)
+        chosen = _as_classes(target, records, sidecar) if _are_classes(target, records) else ChosenTarget(target)
+    else:
+        chosen = ChosenTarget(target)
+    arranged, doubt = chosen.target, ""
+    if sidecar.positive is not None and not (task is not None and kind_named(task).has_positive_class):
+        arranged = _with_positive_last(arranged, sidecar.positive, records)
+    column, rows, classes = arranged.column, len(arranged.cells), len(arranged.column.levels)
+    is_crowded = classes > 100 or (rows >= 100 and rows < ROWS_PER_CLASS * classes)
+    notes += chosen.notes
+    if column.coded and is_crowded and not arranged.declared:
+        doubt = f"the target '{column.name}' has {classes:,} classes in {rows:,} rows"
+        notes += (f"{doubt}: is it the one that you mean? To choose another, say --target COLUMN",)
+    return replace(chosen, target=arranged, notes=notes, doubt=doubt)
 
 
 def _with_gaps(target: TypedColumn, records: Records, sidecar: Sidecar) -> tuple[TypedColumn, tuple[str, ...]]:
-    """A target of numbers but for a few words that mean missing, as numbers with gaps, and what is to be said."""
+    """A target of numbers but for a few words that mean missing as numbers with gaps, and a note on it."""
     column = target.column
     words = [level for level in column.levels if not is_number(level)] if not target.declared else []
     if not words or len(words) == len(column.levels) or any(word.lower() not in SEEMS_MISSING for word in words):
         return target, ()
-    empty = int(np.isin(target.cells, [column.levels.index(word) for word in words]).sum())
-    if empty > FEW_GAPS * len(target.cells):
+    gaps = int(np.isin(target.cells, [column.levels.index(word) for word in words]).sum())
+    if gaps > FEW_GAPS * len(target.cells):
         return target, ()
     declaration = sidecar.of(column.name)
     declaration = replace(declaration, missing=(*declaration.missing, *words))
     changed, _ = retyped(records.column(column.name), declaration, "numeric", records)
     shown = " and ".join(f"'{word}'" for word in words)
     note = (
-        f"{shown} in {counted(empty, 'cell')} of the target '{column.name}' is taken as missing, since all others "
+        f"{shown} in {counted(gaps, 'cell')} of the target '{column.name}' is taken as missing, since all others "
         f"are numbers; where it is a class, say columns: {{{column.name}: nominal}} in the sidecar"
     )
     return replace(changed, why=f"every cell is a number but for {shown}"), (note,)
 
 
-def _too_many_classes(target: TypedColumn) -> str:
-    """That a target has so many classes that few people would predict them."""
-    column, rows = target.column, len(target.cells)
-    classes = len(column.levels)
-    many = classes > MANY_CLASSES or (rows >= MANY_CLASSES and rows < ROWS_PER_CLASS * classes)
-    return f"the target '{column.name}' has {classes:,} classes in {rows:,} rows" if column.coded and many else ""
-
-
-def _positive_last(target: TypedColumn, positive: str, records: Records) -> TypedColumn:
+def _with_positive_last(target: TypedColumn, positive: str, records: Records) -> TypedColumn:
     """The target with the positive class last, where threshold curves, decisions and fairness look for it."""
     levels = target.column.levels
     if not target.column.coded:
@@ -141,29 +127,31 @@ def _positive_last(target: TypedColumn, positive: str, records: Records) -> Type
         raise DataError(what, where=records.name, hint=did_you_mean(positive, levels, "levels"))
     order = (*(level for level in levels if level != positive), positive)
     codes = np.array([order.index(level) for level in levels], np.int32)
-    cells = np.where(target.cells < 0, target.cells, codes[target.cells]).astype(np.int32)
+    cells = np.where(target.cells < 0, target.cells, codes[target.cells.astype(np.int32)]).astype(np.int32)
     return replace(target, column=replace(target.column, levels=order), cells=cells)
 
 
-def _refuse_decorated(target: TypedColumn, records: Records) -> None:
-    """Prices as classes, one for each row, are what nobody meant."""
-    example = decorated_among(target.column.levels) if target.column.coded else None
-    if example is not None:
-        name = target.column.name
+def _refuse_odd_numbers(target: TypedColumn, records: Records, sidecar: Sidecar) -> None:
+    """Refuse text that was meant as numbers, such as prices: as classes, nobody would want it."""
+    name = target.column.name
+    if target.column.coded and (example := decorated_among(target.column.levels)) is not None:
         what = f"the target '{name}' holds numbers that can only be read as text, such as '{example[:40]}'"
         hint = f"{WRITE_PLAINLY}; or choose another target with --target COLUMN, or say --task classification"
         raise DataError(what, where=records.name, hint=hint)
+    if cells := _odd_cells(target, records, sidecar):
+        what = f"the target '{name}' holds numbers but for the cells below"
+        hint = "where they are classes, say --task classification"
+        raise DataError(Problem(what, where=records.name, hint=hint), *cells)
 
 
-def _cells_among_numbers(target: TypedColumn, records: Records, sidecar: Sidecar) -> list[Problem]:
-    """What is wrong with the few cells that make a target of numbers one of levels; nothing where it is none."""
-    name = target.column.name
-    text, declaration = records.column(name), sidecar.of(name)
+def _odd_cells(target: TypedColumn, records: Records, sidecar: Sidecar) -> list[Problem]:
+    """The few cells that keep a nominal target from being numeric, if that is so."""
     if target.declared or not target.column.coded:
         return []
+    text, declaration = records.column(target.column.name), sidecar.of(target.column.name)
     values = present(text, declaration)
     words = not_numbers(values, records.delimiter)
-    counts = dict(zip(text.values, text.counts.tolist(), strict=True))
+    counts = text.count_of
     few = len(words) <= SHOWN_VALUES and sum(counts[word] for word in words) <= FEW_GAPS * len(target.cells)
     if not few or len(values) - len(words) <= CLASSES_AT_MOST:
         return []
@@ -171,23 +159,28 @@ def _cells_among_numbers(target: TypedColumn, records: Records, sidecar: Sidecar
 
 
 def _for_kind(target: TypedColumn, kind: Kind, records: Records, sidecar: Sidecar) -> ChosenTarget:
+    """The target in the kind of column that a kind of task needs."""
     column = target.column
     if kind.has_positive_class:
-        arranged, note = positive_class(target, records, sidecar)
-        return ChosenTarget(arranged, notes=(note,) if note else ())
+        return _with_anomaly_last(target, records, sidecar)
     if column.kind in kind.target_kinds or kind.target == "judges":
         return ChosenTarget(target)
     needed = kind.target_kinds[0]
     changed, problems = retyped(records.column(column.name), sidecar.of(column.name), needed, records)
-    if cells := _cells_among_numbers(target, records, sidecar) if problems else []:
-        raise DataError(*cells)
     if problems:
+        if cells := _odd_cells(target, records, sidecar):
+            raise DataError(*cells)
         what = (
             f"{kind.name} needs a {needed} target, and '{column.name}' is {column.kind}: {listed(column.levels)}"
         )
-        hint = (
-            f"leave out the task, or choose another target with --target {_numeric_column(records, column.name)}"
+        numeric = (
+            other.name
+            for other in records.columns
+            if other.name != column.name
+            and len(other.values) > CLASSES_AT_MOST
+            and as_numbers([text for text in other.values if text]) is not None
         )
+        hint = f"leave out the task, or choose another target with --target {next(numeric, 'COLUMN')}"
         raise DataError(Problem(what, where=records.name, hint=hint), *problems[:1])
     changed = replace(changed, why=target.why)
     note = f"the target '{column.name}' is {column.kind}, and was taken as {needed} for {kind.name}"
@@ -196,161 +189,116 @@ def _for_kind(target: TypedColumn, kind: Kind, records: Records, sidecar: Sideca
     return ChosenTarget(changed, f"for {kind.name}", (note,))
 
 
-def _numeric_column(records: Records, target: str) -> str:
-    """A column that could be a target of numbers."""
-    others = (
-        column for column in records.columns if column.name != target and len(column.values) > CLASSES_AT_MOST
-    )
-    numeric = (other.name for other in others if as_numbers([text for text in other.values if text]) is not None)
-    return next(numeric, "COLUMN")
-
-
-def _looks_like_classes(target: TypedColumn, records: Records) -> bool:
-    """A few distinct whole numbers, each spelt in one way and standing in several rows."""
+def _are_classes(target: TypedColumn, records: Records) -> bool:
+    """Whether a numeric target holds a few distinct whole numbers, each spelt in one way and in several rows."""
     if target.column.coded:
         return False
-    present = target.cells[~np.isnan(target.cells)]
-    values, counts = np.unique(present, return_counts=True)
+    values, counts = np.unique(target.cells[~np.isnan(target.cells)], return_counts=True)
     few = 2 <= len(values) <= CLASSES_AT_MOST and bool((counts >= ROWS_PER_CLASS).all())
     if not few or (values != np.floor(values)).any():
         return False
     text = records.column(target.column.name)
-    spellings = len(text.values) - int(np.isnan(target.cells[np.unique(text.which, return_index=True)[1]]).sum())
+    first_rows = np.unique(text.which, return_index=True)[1]
+    spellings = len(text.values) - int(np.isnan(target.cells[first_rows]).sum())
     return spellings == len(values)
 
 
 def _as_classes(target: TypedColumn, records: Records, sidecar: Sidecar) -> ChosenTarget:
-    name, changed = target.column.name, _as_levels(target, records, sidecar)
+    changed = _as_levels(target, records, sidecar)
     classes = len(changed.column.levels)
     note = (
-        f"the target '{name}' holds {classes} whole numbers only, so this was taken as classification; "
-        f"to predict the number, say --task regression"
+        f"the target '{target.column.name}' holds {classes} whole numbers only, so this was taken as "
+        "classification; to predict the number, say --task regression"
     )
     return ChosenTarget(changed, f"{classes} whole numbers only", (note,))
 
 
-OTHERS = "any other"
-"""What the good side is called where it has several levels."""
-SAY_IT = "to choose another, say --positive LEVEL, or write 'anomaly: LEVEL' in the sidecar"
-
-
-def positive_class(target: TypedColumn, records: Records, sidecar: Sidecar) -> tuple[TypedColumn, str]:
-    """The target with the good level first and the anomaly last, and a note on how that was settled.
-
-    A target that has more levels, none of them said to be the anomaly, stays as it is and judges nothing.
-    """
-    typed = target if target.column.coded else _as_levels(target, records, sidecar)
-    requested, levels = sidecar.anomaly, typed.column.levels
-    unknown = [level for level in requested if not _stands_for(level, levels)]
-    if unknown and len(levels) > 1 and not sidecar.anomaly_may_be_absent:
-        hint = did_you_mean(unknown[0], levels, "levels")
-        what = f"'{unknown[0]}', the anomaly in the sidecar, is no level of '{target.column.name}'"
-        raise DataError(what, where=str(sidecar.path or records.name), hint=hint)
-    if requested:
-        note = "" if len(unknown) < len(requested) else f"no row is an anomaly ({listed(requested)})"
-        return _good_and_anomaly(typed, requested, only_anomalies=sidecar.anomaly_may_be_absent), note
-    if len(typed.column.levels) != 2:
-        return target, _why_not(typed)
-    rarer = _rarer(typed)
-    note = f"'{rarer}' is taken as the anomaly, being the rarer level; {SAY_IT}"
-    return _good_and_anomaly(typed, (rarer,)), note
-
-
 def _as_levels(target: TypedColumn, records: Records, sidecar: Sidecar) -> TypedColumn:
-    """Numbers as levels: 0 and 1 are labels, too."""
+    """A target of numbers as levels."""
     name = target.column.name
     changed, _ = retyped(records.column(name), sidecar.of(name), "nominal", records)
     return replace(changed, why=target.why)
 
 
-def _rarer(typed: TypedColumn) -> str:
-    """The level that fewer rows have; of equals the last."""
-    counts = np.bincount(typed.cells[typed.cells >= 0], minlength=2)
-    return typed.column.levels[0 if counts[0] < counts[1] else 1]
+def _with_anomaly_last(target: TypedColumn, records: Records, sidecar: Sidecar) -> ChosenTarget:
+    """The target with two levels, normal and anomaly, and a note on which level was taken as the anomaly.
+
+    If it has more levels and none is declared to be the anomaly, it stays as it is and is not scored.
+    """
+    typed = target if target.column.coded else _as_levels(target, records, sidecar)
+    name, levels, anomalies = target.column.name, typed.column.levels, sidecar.anomaly
+    may_be_absent = sidecar.anomaly_may_be_absent
+    unknown = [level for level in anomalies if not _is_among(level, levels)]
+    if unknown and len(levels) > 1 and not may_be_absent:
+        hint = did_you_mean(unknown[0], levels, "levels")
+        what = f"'{unknown[0]}', the anomaly in the sidecar, is no level of '{name}'"
+        raise DataError(what, where=str(sidecar.path or records.name), hint=hint)
+    notes: tuple[str, ...] = ()
+    if anomalies and len(unknown) == len(anomalies):
+        notes = (f"no row is an anomaly ({listed(anomalies)})",)
+    elif not anomalies and len(levels) != 2:
+        note = (
+            f"the target '{name}' has {len(levels)} levels ({listed(levels)}) and none is said to be the "
+            "anomaly, so no score uses it; --positive LEVEL, or 'anomaly: LEVEL' in the sidecar, says which is"
+        )
+        return ChosenTarget(target, notes=(note,))
+    elif not anomalies:
+        counts = np.bincount(typed.cells[typed.cells >= 0].astype(np.int32), minlength=2)
+        anomalies, may_be_absent = (levels[0 if counts[0] < counts[1] else 1],), False
+        choose = "to choose another, say --positive LEVEL, or write 'anomaly: LEVEL' in the sidecar"
+        notes = (f"'{anomalies[0]}' is taken as the anomaly, being the rarer level; {choose}",)
+    odd = np.array([_is_among(level, anomalies) for level in levels], bool)
+    normal = [level for level, is_odd in zip(levels, odd, strict=True) if not is_odd]
+    if not normal and not may_be_absent:
+        raise DataError(f"every level of '{name}' is said to be an anomaly")
+    names = (normal[0] if len(normal) == 1 else "any other", " or ".join(anomalies))
+    cells = np.where(typed.cells < 0, typed.cells, odd[typed.cells.astype(np.int32)]).astype(np.int32)
+    arranged = replace(typed, column=replace(typed.column, kind="nominal", levels=names), cells=cells)
+    return ChosenTarget(arranged, notes=notes)
 
 
-def _stands_for(level: str, others: Sequence[str]) -> bool:
+def _is_among(level: str, others: Sequence[str]) -> bool:
     """Whether a level is one of the others, as text or as a number (1 and 1.0)."""
-    same_number = (is_number(other) and float(other) == float(level) for other in others)
-    return level in others or (is_number(level) and any(same_number))
+    if level in others:
+        return True
+    return is_number(level) and any(is_number(other) and float(other) == float(level) for other in others)
 
 
-def _good_and_anomaly(
-    typed: TypedColumn, anomalies: tuple[str, ...], *, only_anomalies: bool = False
-) -> TypedColumn:
-    """The same cells with two levels; a file of ``only_anomalies`` is refused unless it may be one."""
-    odd = np.array([_stands_for(level, anomalies) for level in typed.column.levels], bool)
-    good = [level for level, is_odd in zip(typed.column.levels, odd, strict=True) if not is_odd]
-    if not good and not only_anomalies:
-        raise DataError(f"every level of '{typed.column.name}' is said to be an anomaly")
-    names = (good[0] if len(good) == 1 else OTHERS, " or ".join(anomalies))
-    cells = np.where(typed.cells < 0, typed.cells, odd[typed.cells]).astype(np.int32)
-    return replace(typed, column=replace(typed.column, kind="nominal", levels=names), cells=cells)
-
-
-def _why_not(typed: TypedColumn) -> str:
-    levels = typed.column.levels
-    return (
-        f"the target '{typed.column.name}' has {len(levels)} levels ({listed(levels)}) and none is said to be the "
-        "anomaly, so it judges nothing; --positive LEVEL, or 'anomaly: LEVEL' in the sidecar, says which is"
-    )
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-CERTAIN = _words("class target label labels outcome response y output truth goal dependent groundtruth y_true")
+CERTAIN = "class target label labels outcome response y output truth goal dependent groundtruth y_true"
 """What people call a target and nothing else."""
-LIKELY = _words(
-    """species diagnosis survived churn churned exited left attrition default defaulted fraud spam approved
+LIKELY = """species diagnosis survived churn churned exited left attrition default defaulted fraud spam approved
     purchased clicked converted subscribed canceled cancelled readmitted died death mortality deceased quality mpg
     medv yield satisfaction house_value sentiment digit play choice decision risk hired released admit admitted
     progression potability winner result strength life_expectancy life_exp loan_status personal_loan"""
-)
 """What is predicted in most tables that have it."""
-AMOUNTS = _words(
-    """income salary price cost charges expenses sales revenue profit demand rating consumption
+AMOUNTS = """income salary price cost charges expenses sales revenue profit demand rating consumption
     emissions tip deposit fare category"""
-)
 """What is predicted in many tables, and known beforehand in others."""
-POSSIBLE = _words(
-    """type status score grade level value count cnt total amount rate variety kind mode stress disease stroke
-    diabetes cancer"""
-)
+POSSIBLE = """type status score grade level value count cnt total amount rate variety kind mode stress disease
+    stroke diabetes cancer"""
 """What is predicted in some tables that have it."""
-NEVER = _words(
-    """split fold partition set index row rownames date dates time datetime timestamp day month year hour week
-    weekday quarter easting northing coordinate coordinates name firstname lastname surname url phone email
-    address"""
-)
-"""What nobody predicts: parts, times, places and names of things."""
-NEVER_AT_THE_END = _words(
-    "id ids uuid guid date lat latitude lattitude lon lng long longitude longtitude zip zipcode postcode"
-)
-"""What nobody predicts, whatever stands before it: keys, days, coordinates."""
-ROUND_A_NAME = _words("is has was did flag event")
-"""What stands before or behind what is predicted: is_canceled, attrition_flag."""
-NAMED = (
-    (CERTAIN, (10.0, 5.0, 4.0)),
-    (LIKELY, (8.0, 5.0, 3.0)),
-    (frozenset({"price"}), (5.5, 5.5, 3.0)),
-    (AMOUNTS, (5.5, 3.0, 3.0)),
-    (POSSIBLE, (3.0, 2.0, 0.0)),
+NAMES = tuple(
+    (frozenset(words.split()), worth)
+    for words, worth in (
+        (CERTAIN, (10.0, 5.0, 4.0)),
+        (LIKELY, (8.0, 5.0, 3.0)),
+        ("price", (5.5, 5.5, 3.0)),
+        (AMOUNTS, (5.5, 3.0, 3.0)),
+        (POSSIBLE, (3.0, 2.0, 0.0)),
+    )
 )
 """What a name is worth that is such a word, or ends or begins with one."""
-LAST, TWO_CLASSES, FEW_CLASSES, ALONE, UNLIKE_KIND = 4.0, 2.0, 1.0, 2.0, -6.0
-"""What it is worth to stand last, to hold two or a few classes, as no other does, to be of another kind."""
-CLEAR, AHEAD = 5.0, 1.5
-"""A guess is in no doubt from so much on, where it is so far ahead of the others."""
-TWO = 2
-CLASSES = range(TWO, 101)
-MANY_ALIKE = 5
-"""More columns than these, all of whole numbers or none, are of one sort; the one beside them is the target."""
+NEVER = """split fold partition set index row rownames date dates time datetime timestamp day month year hour week
+    weekday quarter easting northing coordinate coordinates name firstname lastname surname url phone email
+    address"""
+"""What nobody predicts: parts, times, places and names of things."""
+NEVER_AT_THE_END = """id ids uuid guid date lat latitude lattitude lon lng long longitude longtitude zip zipcode
+    postcode"""
+"""What nobody predicts, whatever stands before it: keys, days, coordinates."""
+LAST = 4.0
+"""What it is worth to be the last column."""
 SHOWN = 2
-"""So many others are named where there is a doubt."""
-BRACKETS = re.compile(r"\(.*?\)|\[.*?\]")
-WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
+"""The number of other columns that are named if there is a doubt."""
 
 
 @dataclass(frozen=True)
@@ -360,112 +308,110 @@ class TargetGuess:
     name: str
     why: str
     others: tuple[str, ...] = ()
-    """Empty where there is no doubt."""
+    """Empty if there is no doubt."""
 
     @property
     def note(self) -> str:
         """What the user is told."""
-        taken = f"the target was guessed: '{self.name}', {self.why}"
+        guess = f"the target was guessed: '{self.name}', {self.why}"
         if not self.others:
-            return f"{taken}; to choose another, say --target COLUMN"
+            return f"{guess}; to choose another, say --target COLUMN"
         others = " or ".join(f"'{other}'" for other in self.others)
-        return f"{taken}, which is in doubt: {others} may be meant; to choose, say --target COLUMN"
+        return f"{guess}, which is in doubt: {others} may be meant; to choose, say --target COLUMN"
 
 
 def guessed_target(
     columns: Mapping[str, TypedColumn], free: Sequence[str], kinds: Collection[str] = ()
 ) -> TargetGuess:
-    """The likeliest of the columns that are ``free``; ``kinds`` can be learned, where that is known."""
+    """The likeliest of the ``free`` columns; ``kinds`` are the kinds of column that the task learns, if known."""
     names = [name for name in free if not _is_never(name, columns)] or list(free) or list(columns)
     few = [name for name in names if _has_few_classes(columns[name])]
-    alone = few[0] if len(few) == 1 and len(names) > SHOWN else ""
-    by_name = {name: _worth_of_name(name, columns) for name in names}
-    worth = {
-        name: by_name[name]
-        + LAST * (name == names[-1])
-        + (TWO_CLASSES if len(columns[name].column.levels) == TWO else FEW_CLASSES) * (name in few)
-        + _alone(name, alone, names, columns)
-        + UNLIKE_KIND * bool(kinds and columns[name].column.kind not in kinds)
-        for name in names
-    }
+    only = few[0] if len(few) == 1 and len(names) > SHOWN else ""
+    by_name = {name: _worth_of_name(name) for name in names}
+    worth = {}
+    for name in names:
+        worth[name] = by_name[name]
+        if name == names[-1]:
+            worth[name] += LAST
+        if name in few:
+            worth[name] += 2.0 if len(columns[name].column.levels) == 2 else 1.0
+        if name == only and _stands_apart(name, names, columns):
+            worth[name] += LAST + 2.0
+        if kinds and columns[name].column.kind not in kinds:
+            worth[name] -= 6.0
     # Of two that are worth as much, names make the first likelier, and places the last.
     sides = {name: -index if by_name[name] else index for index, name in enumerate(names)}
-    order = sorted(names, key=lambda name: (worth[name], sides[name]), reverse=True)
-    best, others = order[0], order[1 : SHOWN + 1]
+    best, *others = sorted(names, key=lambda name: (worth[name], sides[name]), reverse=True)[: SHOWN + 1]
     rivals = max((by_name[name] for name in names if name != best), default=0.0) if by_name[best] else len(few) > 1
-    clear = worth[best] >= CLEAR and by_name[best] >= rivals
-    clear = clear and (not others or worth[best] - worth[others[0]] >= AHEAD)
-    why = _why(best, by_name[best], best == alone, names, columns)
-    return TargetGuess(best, why, () if clear else tuple(others))
+    is_clear = worth[best] >= 5.0 and by_name[best] >= rivals
+    is_clear = is_clear and (not others or worth[best] - worth[others[0]] >= 1.5)
+    if by_name[best] >= LAST:
+        why = "by its name"
+    elif best == list(columns)[-1]:
+        why = "the last column"
+    elif best == names[-1]:
+        why = "the last column that may be one"
+    else:
+        why = "the only column of a few classes" if best == only else "by its name and place"
+    return TargetGuess(best, why, () if is_clear else tuple(others))
 
 
 def words_of(name: str) -> list[str]:
     """The words of a name in small letters, whatever stands between them; without what is in brackets."""
-    return [word.lower() for word in WORDS.findall(BRACKETS.sub("", name))]
+    bare = re.sub(r"\(.*?\)|\[.*?\]", "", name)
+    return [word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+", bare)]
 
 
 def _is_never(name: str, columns: Mapping[str, TypedColumn]) -> bool:
     words = words_of(name)
-    return _is_coordinate(name, columns) or "_".join(words) in NEVER or bool(NEVER_AT_THE_END & set(words[-1:]))
+    if "_".join(words) in NEVER.split() or (words and words[-1] in NEVER_AT_THE_END.split()):
+        return True
+    return _is_coordinate(name, columns)
 
 
 def _is_coordinate(name: str, columns: Mapping[str, TypedColumn]) -> bool:
-    """Whether a column is x or y (or z) of a place, in numbers, of which further columns say something."""
-    if name.lower() not in ("x", "y", "z"):
+    """Whether a column is the x or y (or z) of a place, in numbers, that further columns describe."""
+    axis = name.lower()
+    names = [other.lower() for other in columns]
+    coded = {other.lower() for other, typed in columns.items() if typed.column.coded}
+    if axis not in ("x", "y", "z") or coded & {axis, "x", "y"} or ("x", "y") not in pairwise(names):
         return False
-    known = [other.lower() for other in columns]
-    levels = {other.lower() for other, typed in columns.items() if typed.column.coded}
-    if levels & {name.lower(), "x", "y"}:
-        return False
-    if not any(pair == ("x", "y") for pair in pairwise(known)):
-        return False
-    is_last = known[-1] == name.lower()
-    return len(known) > 3 if is_last else len(known) > 2
+    return len(names) > 3 if names[-1] == axis else len(names) > 2
 
 
-def _worth_of_name(name: str, columns: Mapping[str, TypedColumn]) -> float:
+def _worth_of_name(name: str) -> float:
     words = words_of(name)
-    words = [word for word in words if word not in ROUND_A_NAME] or words
+    # such words stand before or behind what is predicted: is_canceled, attrition_flag
+    words = [word for word in words if word not in ("is", "has", "was", "did", "flag", "event")] or words
     if not words:
         return 0.0
-    whole = "_".join(words)
-    counted = re.fullmatch(r"(y|target|label|class)_?[0-9]+", name.lower()) is not None
-    for known, (as_whole, as_last, as_first) in NAMED:
-        if whole in known or "".join(words) in known or "_".join(words[-2:]) in known:
+    spellings = {"_".join(words), "".join(words), "_".join(words[-2:])}
+    is_numbered = re.fullmatch(r"(y|target|label|class)_?[0-9]+", name.lower()) is not None
+    for targets, (as_whole, as_last, as_first) in NAMES:
+        if spellings & targets:
             return as_whole
-        if counted or words[-1] in known:
+        if is_numbered or words[-1] in targets:
             return as_last
-        if words[0] in known and as_first:
+        if words[0] in targets and as_first:
             return as_first
     return 0.0
 
 
 def _has_few_classes(typed: TypedColumn) -> bool:
-    """Whether a column holds levels, each of which stands in several rows."""
-    if not typed.column.coded or len(typed.column.levels) not in CLASSES:
+    """Whether a column holds 2 to 100 levels, each in several rows."""
+    if not typed.column.coded or not 2 <= len(typed.column.levels) <= 100:
         return False
-    counts = np.bincount(typed.cells[typed.cells >= 0], minlength=len(typed.column.levels))
-    return bool((counts >= ROWS_PER_CLASS).all())
+    codes = typed.cells[typed.cells >= 0].astype(np.int32)
+    return bool((np.bincount(codes, minlength=len(typed.column.levels)) >= ROWS_PER_CLASS).all())
 
 
-def _alone(name: str, alone: str, names: Sequence[str], columns: Mapping[str, TypedColumn]) -> float:
-    """What the only column of classes is worth at an end, where the last is a number like the others."""
-    if name != alone:
-        return 0.0
-    rest = {_whole(columns[other]) for other in names if other != name}
-    return LAST + ALONE if name == next(iter(columns)) and len(rest) == 1 and len(names) > MANY_ALIKE else 0.0
-
-
-def _whole(typed: TypedColumn) -> bool:
-    cells = typed.cells[~np.isnan(typed.cells)] if not typed.column.coded else typed.cells
-    return bool((cells == np.floor(cells)).all())
-
-
-def _why(name: str, by_name: float, alone: bool, names: Sequence[str], columns: Mapping[str, TypedColumn]) -> str:
-    if by_name >= LAST:
-        return "by its name"
-    if name == list(columns)[-1]:
-        return "the last column"
-    if name == names[-1]:
-        return "the last column that may be one"
-    return "the only column of a few classes" if alone else "by its name and place"
+def _stands_apart(name: str, names: Sequence[str], columns: Mapping[str, TypedColumn]) -> bool:
+    """Whether a column is the first, and the many others are of one sort: all of whole numbers, or none."""
+    if name != next(iter(columns)) or len(names) <= 5:
+        return False
+    are_whole = set()
+    for other in names:
+        if other != name:
+            cells = columns[other].cells
+            are_whole.add(bool((cells == np.floor(cells))[~np.isnan(cells)].all()))
+    return len(are_whole) == 1

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -20,15 +20,20 @@ from mlcli.core.schema import SchemaField
 from mlcli.core.strict_yaml import parse, read
 from mlcli.data.columns import sorted_levels
 from mlcli.data.dataset import Dataset
-from mlcli.data.read_sidecar import read_sidecar
-from mlcli.data.records import DELIMITER_WORDS
 from mlcli.data.shipped import datasets_folder
-from mlcli.data.sidecar import Declaration, sidecar_places, stem_of, yaml_key, yaml_list, yaml_scalar
+from mlcli.data.sidecar import (
+    DELIMITER_WORDS,
+    Declaration,
+    read_sidecar,
+    sidecar_places,
+    stem_of,
+    yaml_key,
+    yaml_list,
+    yaml_scalar,
+)
 
-OWN_FOLDERS = (Path(__file__).parents[1], datasets_folder())
-"""What comes with mlcli, and is not written to."""
-LEVELS_WRITTEN = 20
-"""More levels than these are left out where the rules would find them again in the same order."""
+if TYPE_CHECKING:
+    import yaml
 
 
 def write_sidecar(dataset: Dataset, path: Path | None = None, *, overwrite: bool = False) -> Path:
@@ -36,39 +41,39 @@ def write_sidecar(dataset: Dataset, path: Path | None = None, *, overwrite: bool
     if dataset.in_file is not None:
         dataset = replace(dataset.in_file, path=dataset.path, name=dataset.name)
     path = path or _place_beside(dataset)
-    own = dataset.sidecar.path
     if path.exists() and not overwrite:
-        raise UsageError(
-            f"{path} exists: it was left alone", hint="correct it by hand, or have it completed with --force"
-        )
+        hint = "correct it by hand, or have it completed with --force"
+        raise UsageError(f"{path} exists: it was left alone", hint=hint)
+    own = dataset.sidecar.path
     if own is not None and path.exists() and path.samefile(own):
         write(path, _completed(dataset, path))
     else:
-        write(path, "\n".join(lines_of(dataset)) + "\n")
+        write(path, "".join(_lines(dataset)))
     return path
 
 
-def lines_of(dataset: Dataset) -> Iterator[str]:
+def _lines(dataset: Dataset) -> Iterator[str]:
     """The lines of a new sidecar."""
     file = _in_comment(dataset.path.name if dataset.path is not None else dataset.name)
-    yield f"# What mlcli understood of {file}. Correct what is wrong, then look again: mlcli data {file}"
-    for entry in _about_the_file(dataset):
-        yield entry.line(0).rstrip("\n")
-    yield "columns:"
-    for described in dataset.schema:
-        yield _entry_of(dataset, described).line(INDENT).rstrip("\n")
+    yield f"# What mlcli understood of {file}. Correct what is wrong, then look again: mlcli data {file}\n"
+    for entry in _entries_of_file(dataset):
+        yield entry.line(0)
+    yield "columns:\n"
+    for field in dataset.schema:
+        yield _entry_of(dataset, field).line(2)
     for word, value in dataset.about.items():
-        yield f"{word}: {json.dumps(value, ensure_ascii=False)}"
+        yield f"{word}: {json.dumps(value, ensure_ascii=False)}\n"
 
 
 def _place_beside(dataset: Dataset) -> Path:
     """The sidecar of a file of the user's own, or where it will be."""
     if dataset.path is None:
         raise UsageError(f"'{dataset.name}' has no file to lie beside", hint="say where the sidecar goes")
-    if any(dataset.path.resolve().is_relative_to(folder.resolve()) for folder in OWN_FOLDERS):
-        files = shlex.join(str(file) for file in (dataset.path, dataset.sidecar.path) if file is not None)
-        hint = f"copy it, and write beside the copy: cp {files} ."
-        raise UsageError(f"'{dataset.name}' comes with mlcli, whose files are not changed", hint=hint)
+    for folder in (Path(__file__).parents[1], datasets_folder()):
+        if dataset.path.resolve().is_relative_to(folder.resolve()):
+            files = shlex.join(str(file) for file in (dataset.path, dataset.sidecar.path) if file is not None)
+            hint = f"copy it, and write beside the copy: cp {files} ."
+            raise UsageError(f"'{dataset.name}' comes with mlcli, whose files are not changed", hint=hint)
     places = sidecar_places(dataset.path)
     path = next((path for path in places if path.exists()), places[0])
     if path.exists() and dataset.sidecar.path is None:
@@ -78,21 +83,22 @@ def _place_beside(dataset: Dataset) -> Path:
 
 
 def _completed(dataset: Dataset, path: Path) -> str:
-    """The text of the dataset's sidecar with what it does not say yet, and with what was asked for otherwise."""
+    """The text of the dataset's sidecar with what it does not say yet, and with what was requested otherwise."""
     sidecar, document = dataset.sidecar, read(path, DataError)
     given = document.value or {}
-    target = _target_name(dataset)
+    target = dataset.schema.the("target")
+    target_name = None if target is None else target.name
     kept = given.keys() - {"target", "task"}
-    kept |= {"target"} if sidecar.target == target and (target or "target" in given) else set()
+    kept |= {"target"} if sidecar.target == target_name and (target_name or "target" in given) else set()
     kept |= {"task"} if sidecar.task == dataset.task else set()
-    new = {entry.key: entry for entry in _about_the_file(dataset) if entry.key not in kept}
+    new = {entry.key: entry for entry in _entries_of_file(dataset) if entry.key not in kept}
     declared, columns, roles = given.get("columns") or {}, dict[str, Entry](), dict[str, Entry]()
-    for described in dataset.schema:
-        name = described.column.name
-        if name not in declared or (_has_other_role(dataset, described) and isinstance(declared[name], str)):
-            columns[name] = _entry_of(dataset, described)
-        elif _has_other_role(dataset, described):
-            roles[name] = Entry("role", described.role)
+    for field in dataset.schema:
+        name = field.column.name
+        if name not in declared or (_has_other_role(dataset, field) and isinstance(declared[name], str)):
+            columns[name] = _entry_of(dataset, field)
+        elif _has_other_role(dataset, field):
+            roles[name] = Entry("role", field.role)
     if columns and "columns" not in given:
         new["columns"] = Entry("columns", "")
     text = with_entries(document.source, (), new)
@@ -100,36 +106,31 @@ def _completed(dataset: Dataset, path: Path) -> str:
     for name, role in roles.items():
         text = with_entries(text, ("columns", name), {"role": role})
     try:
-        read_sidecar(parse(text, str(path), DataError), [described.column.name for described in dataset.schema])
+        read_sidecar(parse(text, str(path), DataError), [field.column.name for field in dataset.schema])
     except DataError as error:
         reasons = "; ".join(problem.what for problem in error.problems)
         raise UsageError(f"{path} cannot be completed: {reasons}", hint="correct it by hand") from None
     return text
 
 
-def _target_name(dataset: Dataset) -> str | None:
-    target = dataset.schema.the("target")
-    return None if target is None else target.name
+def _has_other_role(dataset: Dataset, field: SchemaField) -> bool:
+    """Whether another role was requested than the sidecar gives; the target has a key of its own."""
+    role = dataset.sidecar.columns.get(field.column.name, Declaration()).role or "feature"
+    return field.role != role and not {field.role, role} <= {"feature", "target"}
 
 
-def _has_other_role(dataset: Dataset, described: SchemaField) -> bool:
-    """Whether another role was asked for than the sidecar gives; the target has a key of its own."""
-    role = dataset.sidecar.columns.get(described.column.name, Declaration()).role or "feature"
-    return described.role != role and not {described.role, role} <= {"feature", "target"}
+def _entry_of(dataset: Dataset, field: SchemaField) -> Entry:
+    """What is said about a column, with the reason in a comment if it was found out."""
+    why = f"{field.source}: {_in_comment(' '.join(field.why.split()))}"
+    comment = why if field.source != "declared" else ""
+    return Entry(yaml_key(field.column.name), _declaration(dataset, field), comment)
 
 
-def _entry_of(dataset: Dataset, described: SchemaField) -> Entry:
-    """What is said of a column, and how that was found."""
-    why = f"{described.source}: {_in_comment(' '.join(described.why.split()))}"
-    comment = why if described.source != "declared" else ""
-    return Entry(yaml_key(described.column.name), _declaration(dataset, described), comment)
-
-
-def _about_the_file(dataset: Dataset) -> Iterator[Entry]:
-    sidecar, target = dataset.sidecar, _target_name(dataset)
+def _entries_of_file(dataset: Dataset) -> Iterator[Entry]:
+    sidecar, target = dataset.sidecar, dataset.schema.the("target")
     if dataset.path is None or dataset.name != stem_of(dataset.path):
         yield Entry("name", yaml_scalar(dataset.name))
-    yield Entry("target", "null" if target is None else yaml_scalar(target))
+    yield Entry("target", "null" if target is None else yaml_scalar(target.name))
     tasks = dict.fromkeys([*filter(None, [dataset.task]), *sidecar.tasks])
     if tasks:
         yield Entry("task", yaml_list(tasks) if len(tasks) > 1 else next(iter(tasks)))
@@ -146,18 +147,18 @@ def _about_the_file(dataset: Dataset) -> Iterator[Entry]:
         yield Entry("header", str(sidecar.header).lower())
 
 
-def _declaration(dataset: Dataset, described: SchemaField) -> str:
-    """What is said of one column, in flow form; its kind alone where nothing else is to be said."""
-    column = described.column
+def _declaration(dataset: Dataset, field: SchemaField) -> str:
+    """What is said about one column, in flow form; its kind alone if nothing else is to be said."""
+    column = field.column
     declaration = dataset.sidecar.columns.get(column.name, Declaration())
     parts = {"kind": declaration.numbers or column.kind}
-    if described.role not in ("feature", "target") or declaration.role == "feature":
-        parts["role"] = described.role
-    if described.role == "sensitive" and not column.sensitive:
+    if field.role not in ("feature", "target") or declaration.role == "feature":
+        parts["role"] = field.role
+    if field.role == "sensitive" and not column.sensitive:
         parts["feature"] = "true"
-    # where anomalies are told from the rest, the levels are those that the sidecar had
-    levels = declaration.levels if described.role == "target" and dataset.sidecar.anomaly else column.levels
-    if levels and not _found_again(dataset, described):
+    # in anomaly detection, the levels of the target are those that the sidecar had
+    levels = declaration.levels if field.role == "target" and dataset.sidecar.anomaly else column.levels
+    if levels and not _are_found_again(dataset, field):
         parts["levels"] = yaml_list(levels)
     if declaration.missing:
         parts["missing"] = yaml_list(declaration.missing)
@@ -170,10 +171,10 @@ def _declaration(dataset: Dataset, described: SchemaField) -> str:
     return "{" + ", ".join(f"{word}: {value}" for word, value in parts.items()) + "}"
 
 
-def _found_again(dataset: Dataset, described: SchemaField) -> bool:
-    """Whether the levels are many, all in use, and in the order that the rules give them."""
-    column = described.column
-    if column.kind != "nominal" or len(column.levels) <= LEVELS_WRITTEN:
+def _are_found_again(dataset: Dataset, field: SchemaField) -> bool:
+    """Whether levels need not be written: they are many, all used, and in the order that inference gives them."""
+    column = field.column
+    if column.kind != "nominal" or len(column.levels) <= 20:
         return False
     codes = np.unique(dataset.table.cells(column.name).astype(np.int32))
     return int((codes >= 0).sum()) == len(column.levels) and column.levels == sorted_levels(column.levels)
@@ -184,11 +185,8 @@ def _in_comment(text: str) -> str:
     return text if text.isprintable() else text.encode("unicode_escape").decode("ascii")
 
 
-INDENT = 2
-
-
 class Entry(NamedTuple):
-    """A key and its value as YAML on one line, and what a comment says of them where they are new."""
+    """A key and its value as YAML on one line, and a comment for where they are new."""
 
     key: str
     value: str
@@ -211,46 +209,38 @@ def with_entries(text: str, path: Sequence[str], entries: Mapping[str, Entry]) -
     """A YAML text with these entries, by their names, in the mapping at a path; the mapping may be empty."""
     import yaml
 
-    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    node: Any = yaml.compose(text, Loader=loader)
+    node = yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     begin = 0
     for name in path:
+        assert isinstance(node, yaml.MappingNode)
         key, node = next((key, value) for key, value in node.value if key.value == name)
         begin = key.end_mark.index
     values = {key.value: value for key, value in node.value} if isinstance(node, yaml.MappingNode) else {}
-    new = [entry for name, entry in entries.items() if name not in values]
     edits = [
-        Edit(values[name].start_mark.index, _end(values[name]), entry.value)
+        Edit(values[name].start_mark.index, _end_of(values[name]), entry.value)
         for name, entry in entries.items()
         if name in values
     ]
-    if new and values:
-        edits.append(_after_last(text, node, new))
+    new = [entry for name, entry in entries.items() if name not in values]
+    if new and isinstance(node, yaml.MappingNode) and values:  # behind the last entry, in its style
+        key, value = node.value[-1]
+        if node.flow_style:
+            end = max(key.end_mark.index, value.end_mark.index)
+            edits.append(Edit(end, end, "".join(f", {entry.key}: {entry.value}" for entry in new)))
+        else:
+            end = max(key.end_mark.index, _end_of(value))
+            edits.append(_new_lines(text, end, new, node.start_mark.column))
+    elif new and node is not None:  # in the place of null or of empty braces
+        end = max(begin, node.end_mark.index)
+        edits += [Edit(node.start_mark.index, end, ""), _new_lines(text, end, new, 2 * len(path))]
     elif new:
-        edits += _first(text, node, begin, new, INDENT * len(path))
+        edits.append(_new_lines(text, len(text), new, 2 * len(path)))
     for edit in sorted(edits, reverse=True):
         text = text[: edit.start] + edit.text + text[edit.end :]
     return text
 
 
-def _after_last(text: str, mapping: Any, entries: Sequence[Entry]) -> Edit:
-    """New entries behind the last one of a mapping, in its style."""
-    key, value = mapping.value[-1]
-    if mapping.flow_style:
-        end = max(key.end_mark.index, value.end_mark.index)
-        return Edit(end, end, "".join(f", {entry.key}: {entry.value}" for entry in entries))
-    return _lines(text, max(key.end_mark.index, _end(value)), entries, mapping.start_mark.column)
-
-
-def _first(text: str, node: Any, begin: int, entries: Sequence[Entry], indent: int) -> Iterable[Edit]:
-    """The first entries of a mapping, in the place of null or of empty braces."""
-    if node is None:
-        return [_lines(text, len(text), entries, indent)]
-    end = max(begin, node.end_mark.index)
-    return [Edit(node.start_mark.index, end, ""), _lines(text, end, entries, indent)]
-
-
-def _lines(text: str, end: int, entries: Sequence[Entry], indent: int) -> Edit:
+def _new_lines(text: str, end: int, entries: Sequence[Entry], indent: int) -> Edit:
     """New lines below the line in which something ends."""
     at_start = end == 0 or text[end - 1] == "\n"
     index = end if at_start else text.find("\n", end) + 1 or len(text)
@@ -258,10 +248,9 @@ def _lines(text: str, end: int, entries: Sequence[Entry], indent: int) -> Edit:
     return Edit(index, index, before + "".join(entry.line(indent) for entry in entries))
 
 
-def _end(node: Any) -> int:
-    """Where the last value of a node ends; the end of a block is that of what follows it."""
-    is_block = not isinstance(node.value, str) and node.value and not node.flow_style
-    if not is_block:
+def _end_of(node: yaml.Node) -> int:
+    """Where the last value of a node ends; the end mark of a block is that of what follows it."""
+    if isinstance(node.value, str) or not node.value or node.flow_style:
         return int(node.end_mark.index)
     last = node.value[-1]
-    return max(_end(one) for one in (last if isinstance(last, tuple) else (last,)))
+    return max(_end_of(part) for part in (last if isinstance(last, tuple) else (last,)))

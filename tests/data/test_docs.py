@@ -7,8 +7,7 @@ from pathlib import Path
 
 from mlcli.core.schema import COLUMN_KINDS
 from mlcli.data.dataset import Dataset
-from mlcli.data.records import DELIMITER_WORDS
-from mlcli.data.sidecar import COLUMN, SIDECAR
+from mlcli.data.sidecar import COLUMN, DELIMITER_WORDS, SIDECAR
 from mlcli.tasks.table import ROLES
 
 PAGE = (Path(__file__).parents[2] / "docs" / "data.md").read_text(encoding="utf-8")

@@ -38,7 +38,7 @@ def test_an_amount_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.parametrize(("size", "is_mapped"), [("1 kB", True), ("1 GB", False)])
 def test_arrays_keep_what_is_in_them(monkeypatch: pytest.MonkeyPatch, size: str, is_mapped: bool) -> None:
     monkeypatch.setenv("MLCLI_MEMORY", size)
-    array, cells = MappedArray(30, 4), np.arange(160.0).reshape(40, 4)
+    array, cells = MappedArray(30, 4, np.float64), np.arange(160.0).reshape(40, 4)
     array.cells[:] = cells[:30]
     array.resize(40)
     array.cells[30:] = cells[30:]
@@ -51,7 +51,7 @@ def test_arrays_keep_what_is_in_them(monkeypatch: pytest.MonkeyPatch, size: str,
 
 def test_a_disk_that_is_too_full_is_told_of_before_anything_is_written() -> None:
     with pytest.raises(OSError, match="No space left on device"):
-        MappedArray(1 << 40, 1)
+        MappedArray(1 << 40, 1, np.float64)
 
 
 def test_a_large_file_is_mapped_and_holds_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
