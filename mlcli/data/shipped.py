@@ -58,7 +58,7 @@ def table_files(reference: str, base: Path | None = None) -> list[str]:
     path = (base or Path()) / pattern
     if not reference.strip() or "\0" in reference:
         return [reference]
-    suffixes = FILE_SUFFIXES
+    suffixes: tuple[str, ...] = FILE_SUFFIXES
     if isdir(path) and (is_path(reference) or shipped_path(reference) is None):
         pattern = join(escape(pattern), "*")
         suffixes = tuple(suffix for suffix in FILE_SUFFIXES if not suffix.startswith(".txt"))

@@ -161,7 +161,7 @@ def _with_whole_numbers(frame: pd.DataFrame) -> pd.DataFrame:
         if not (sizes % 1 == 0).all():
             continue
         if (sizes < EXACT_BELOW).all():
-            frame.isetitem(index, cells.astype("Int64"))
+            frame.isetitem(index, cells.astype("Int64").array)
         elif ((sizes >= EXACT_BELOW) & (sizes <= 2.0**64)).any():  # larger ones were never 64-bit integers
             lost.append(str(name))
     if lost:

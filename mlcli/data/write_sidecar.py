@@ -250,7 +250,9 @@ def _new_lines(text: str, end: int, entries: Sequence[Entry], indent: int) -> Ed
 
 def _end_of(node: yaml.Node) -> int:
     """Where the last value of a node ends; the end mark of a block is that of what follows it."""
-    if isinstance(node.value, str) or not node.value or node.flow_style:
+    import yaml
+
+    if not isinstance(node, yaml.CollectionNode) or not node.value or node.flow_style:
         return int(node.end_mark.index)
     last = node.value[-1]
     return max(_end_of(part) for part in (last if isinstance(last, tuple) else (last,)))
