@@ -28,7 +28,7 @@ from mlcli.models.graphs._inference import product as product_of
 from mlcli.models.graphs._structures import (
     SCORES,
     best_tree,
-    climbed,
+    climb,
     counts,
     cycle_in,
     d_separated,
@@ -228,7 +228,7 @@ def test_climbing_ends_where_no_move_helps_and_finds_three_columns_as_trying_all
         graph_of(3, [pair for pair, on in zip(off, bits, strict=True) if on]) for bits in product((0, 1), repeat=6)
     )
     best = max(whole(graph) for graph in graphs if not cycle_in(graph))
-    assert whole(climbed(3, local, 2)) == pytest.approx(best)
+    assert whole(climb(3, local, 2)) == pytest.approx(best)
 
 
 def test_bic_of_a_coin() -> None:
@@ -272,7 +272,7 @@ def test_pseudo_likelihood_is_what_scipy_finds_least() -> None:
     codes[3, 1] = codes[7, 0] = -1
     edges = graph_of(3, pairs)
     objective = PseudoLikelihood.of(codes, levels, edges | edges.T, np.ones(12), 0.5)
-    alone, joint = objective.learned()
+    alone, joint = objective.minimise()
     found = np.concatenate([alone, joint[:2, 2:5].ravel(), joint[2:5, 5:].ravel()])
     least = minimize(plain_loss, np.zeros(19), (codes, levels, pairs, 0.5), tol=1e-10)
     assert plain_loss(found, codes, levels, pairs, 0.5) == pytest.approx(least.fun, abs=1e-9)

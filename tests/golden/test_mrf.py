@@ -81,7 +81,7 @@ def test_max_product_puts_the_most_probable_levels_in_empty_cells() -> None:
 
 def test_edges_take_the_place_of_a_structure() -> None:
     model: Any = fitted(MarkovRandomField(edges=("outlook - class", "windy - class")), weather())
-    assert sorted(map(sorted, model._joined())) == [[0, 4], [3, 4]]
+    assert sorted(map(sorted, np.argwhere(np.triu(model.edges_)).tolist())) == [[0, 4], [3, 4]]
     assert model.answer_to("outlook _||_ windy | class")[0].lines[0].startswith("yes")
 
 
@@ -89,7 +89,7 @@ def test_a_picture_joins_cells_with_their_neighbours_and_the_target() -> None:
     rows = labelled(table_of({name: ["n", "y"] for name in "abcdef"}), ["dark", "light"])
     model: Any = fitted(MarkovRandomField(structure="grid", width=3), rows)
     beside = {(0, 1), (1, 2), (3, 4), (4, 5), (0, 3), (1, 4), (2, 5)}
-    assert set(model._joined()) == beside | {(cell, 6) for cell in range(6)}
+    assert set(map(tuple, np.argwhere(np.triu(model.edges_)).tolist())) == beside | {(cell, 6) for cell in range(6)}
 
 
 def test_rows_that_are_drawn_are_as_the_field_is() -> None:

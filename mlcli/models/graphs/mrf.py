@@ -36,7 +36,6 @@ import warnings
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -53,105 +52,17 @@ from mlcli.engines.solvers.lbfgs import lbfgs
 from mlcli.models.graphs._graphical import (
     ACCEPTS,
     OverGraph,
-    drawn_graph,
-    edge_table,
-    ends,
-    joined_by,
+    graph_picture,
+    index_of,
     labelled_codes,
-    listed_names,
-    logs_of,
-    place_of,
+    names_of,
+    read_edges,
+    split_edge,
 )
-from mlcli.models.graphs._inference import INFERENCES, Factor, Inference, log_marginals, marginal
-from mlcli.models.graphs._structures import grid_of, separated, tree_among
+from mlcli.models.graphs._inference import INFERENCES, Factor, log_marginals, marginal
+from mlcli.models.graphs._structures import separated, tree_among
 from mlcli.tasks.classification import Classifier, LabelledRows
 
-# Pairwise potentials learned from rows: each cell is predicted from its neighbours, all at once (Besag 1975).
-
-MOST_STEPS = 1000
-FLAT = 1e-7
-"""How small every entry of the gradient must be."""
-
-
-@dataclass(frozen=True, eq=False)
-class PseudoLikelihood:
-    """−Σ over rows and known cells of log P(cell | the other cells), plus ½ l2 of all squared log-potentials.
-
-    A level of a variable is an entry; ``joined`` (entries × entries) says which two may have a potential. An empty
-    cell has no term, and says nothing to its neighbours.
-    """
-
-    indicators: Array
-    """Entries × rows."""
-    known: Array
-    """1 for entries of variables that are known in a row, else 0, times the weight of the row."""
-    owner: Rows
-    """The variable of each entry."""
-    joined: Flags
-    l2: float
-
-    @classmethod
-    def of(cls, codes: Codes, levels: Sequence[int], edges: Flags, weights: Array, l2: float) -> PseudoLikelihood:
-        """The objective of rows of codes; -1 is unknown."""
-        owner = np.repeat(np.arange(len(levels)), levels)
-        level = np.concatenate([np.arange(count) for count in levels])
-        cells = codes.T[owner]
-        indicators = (cells == level[:, None]).astype(np.float64)
-        return cls(indicators, (cells >= 0) * weights, owner, edges[np.ix_(owner, owner)], l2)
-
-    def learned(self) -> tuple[Array, Array]:
-        """The log-potentials of entries, and of pairs of them (symmetric), where the objective is least."""
-        minimum = lbfgs(self, np.zeros(self._size + len(self._upper[0])), FLAT, MOST_STEPS)
-        if message := complaint([minimum], FLAT):
-            warnings.warn(f"pseudo-likelihood: {message}", MlcliWarning, stacklevel=3)
-        return self._split(minimum.at.w)
-
-    def at(self, w: Array) -> Iterate:
-        """The objective near log-potentials: those of entries, then those of pairs."""
-        alone, pairs = self._split(w)
-        value, slope_alone, slope_pairs = self.loss(alone, pairs)
-        slope = np.concatenate([slope_alone, slope_pairs[self._upper]]) + self.l2 * w
-        return Iterate(w, value + 0.5 * self.l2 * float(w @ w), slope, w, float(np.abs(slope).max()))
-
-    def own_curvatures(self) -> Array:
-        """At even chances a cell bends by at most a quarter; one of a pair counts where the other is there."""
-        crossed = self.indicators @ self.known.T
-        pairs = (crossed + crossed.T)[self._upper]
-        return self.l2 + 0.25 * np.concatenate([self.known.sum(axis=1), pairs])
-
-    @property
-    def _size(self) -> int:
-        return len(self.indicators)
-
-    @cached_property
-    def _starts(self) -> Rows:
-        """Where the entries of each variable begin."""
-        return np.flatnonzero(np.diff(self.owner, prepend=-1))
-
-    @cached_property
-    def _upper(self) -> tuple[Rows, ...]:
-        return np.nonzero(np.triu(self.joined))
-
-    def _split(self, w: Array) -> tuple[Array, Array]:
-        """The free numbers as potentials of entries and of pairs."""
-        pairs = np.zeros((self._size, self._size))
-        pairs[self._upper] = w[self._size :]
-        return w[: self._size], pairs + pairs.T
-
-    def loss(self, alone: Array, pairs: Array) -> tuple[float, Array, Array]:
-        """The negative pseudo-log-likelihood and its slopes."""
-        scores = alone[:, None] + pairs @ self.indicators
-        scores -= np.maximum.reduceat(scores, self._starts)[self.owner]
-        chances = np.exp(scores)
-        totals = np.add.reduceat(chances, self._starts)
-        there = self.known * self.indicators
-        value = float(np.vdot(there, np.log(totals)[self.owner]) - np.vdot(there, scores))
-        errors = self.known * chances / totals[self.owner] - there
-        crossed = errors @ self.indicators.T
-        return value, errors.sum(axis=1), crossed + crossed.T
-
-
-STRUCTURES = ("star", "tree-augmented", "tree", "grid", "all")
 BETWEEN = " - "
 
 
@@ -162,7 +73,7 @@ class MarkovRandomField(OverGraph, Classifier, CountsParameters, Generative, Giv
     structure: str = param(
         "tree-augmented",
         "which edges there are",
-        choices=STRUCTURES,
+        choices=("star", "tree-augmented", "tree", "grid", "all"),
         matters_when={"edges": ((),), "potentials": None},
     )
     width: int = param(
@@ -175,7 +86,7 @@ class MarkovRandomField(OverGraph, Classifier, CountsParameters, Generative, Giv
     edges: tuple[str, ...] = param(
         (), "edges, as rain - wet, in the place of a structure", if_given=True, matters_when={"potentials": None}
     )
-    potentials: dict[str, Any] | None = param(
+    potentials: dict[str, object] | None = param(
         None, "potentials that are given, such as {windy - play: [[1, 3], [2, 1]]}", if_given=True
     )
     l2: float = param(
@@ -195,111 +106,140 @@ class MarkovRandomField(OverGraph, Classifier, CountsParameters, Generative, Giv
     alone_: Array = learned()
     """The log-potential of each level of each variable, one variable after the other."""
     pairs_: Array = learned()
-    """The log-potential of each two levels (symmetric); 0 where no edge is."""
+    """The log-potential of each two levels (symmetric); 0 if no edge joins them."""
     seed_: int = learned()
 
     accepts = ACCEPTS
 
     def conflicts(self) -> list[str]:
         """Edges are between two columns."""
-        wrong = [text for text in self.edges if not ends(text, BETWEEN)]
+        wrong = [text for text in self.edges if not split_edge(text, BETWEEN)]
         return [f"edges: '{text}' is no edge such as rain - wet" for text in wrong]
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
-        """Find the edges and learn their potentials, or take those that are given."""
+        """Find the edges and learn their potentials, or use those that are given."""
         self.seed_ = int(rng.integers(2**31))
         if self.potentials is not None:
-            self._take(self.potentials)
+            self._set_potentials(self.potentials)
             return
         codes, levels = labelled_codes(data), self.level_counts()
-        self.edges_ = self._edges(codes, data.weights)
+        self.edges_ = self._find_edges(codes, data.weights)
         objective = PseudoLikelihood.of(codes, levels, self.edges_, data.weights, self.l2)
-        self.alone_, self.pairs_ = objective.learned()
+        self.alone_, self.pairs_ = objective.minimise()
 
-    def _edges(self, codes: Codes, weights: Array) -> Flags:
+    def _find_edges(self, codes: Codes, weights: Array) -> Flags:
+        """The edges that are given, or those of the structure."""
         levels, target = self.level_counts(), len(self.columns_)
         edges = np.zeros((target + 1, target + 1), bool)
         if self.edges:
-            for one, other in joined_by(self.edges, BETWEEN, self.variables()):
-                edges[one, other] = edges[other, one] = one != other
-            return edges
-        if self.structure == "all":
+            for one, other in read_edges(self.edges, BETWEEN, self.variables()):
+                edges[one, other] = True
+        elif self.structure == "all":
             edges[:] = True
-        if self.structure == "tree":
+        elif self.structure == "tree":
             edges = tree_among(codes, levels, range(target + 1), (), weights)
-        if self.structure == "tree-augmented":
+        elif self.structure == "tree-augmented":
             edges = tree_among(codes, levels, range(target), (target,), weights)
-        if self.structure == "grid":
-            edges = grid_of(target, self.width)
-        if self.structure in ("star", "tree-augmented", "grid"):
+        elif self.structure == "grid":
+            across = self.width or max(1, round(target**0.5))
+            for cell in range(target):
+                edges[cell, cell + 1] = (cell + 1) % across != 0 and cell + 1 < target  # to the right
+                if cell + across < target:
+                    edges[cell, cell + across] = True  # below
+        if not self.edges and self.structure in ("star", "tree-augmented", "grid"):
             edges[target] = True
         np.fill_diagonal(edges, False)
         return edges | edges.T
 
-    def _take(self, potentials: dict[str, Any]) -> None:
-        """Fill in what is given; everything else is 1."""
-        columns, places = self.variables(), self._entries()
-        count, size = len(columns), places[-1].stop
+    def _set_potentials(self, potentials: dict[str, object]) -> None:
+        """The edges and potentials that are given; all other potentials are 1."""
+        columns, entries = self.variables(), self._entries()
+        count, size = len(columns), entries[-1].stop
         self.edges_, self.alone_ = np.zeros((count, count), bool), np.zeros(size)
         self.pairs_ = np.zeros((size, size))
         for name, given in potentials.items():
-            one, *others = (place_of(part.strip(), columns, "potentials") for part in name.split(BETWEEN))
-            if len(others) > 1 or one in others:
-                raise FitError(
-                    f"potentials: '{name}' is no column and no pair of columns",
-                    hint="{a: [1, 2], a - b: [[1, 2], [2, 1]]}",
-                )
-            logs = logs_of(name, given, tuple(len(columns[other].levels) for other in (one, *others)))
-            if others:
-                other = others[0]
-                self.edges_[one, other] = self.edges_[other, one] = True
-                self.pairs_[places[one], places[other]] = logs
-                self.pairs_[places[other], places[one]] = logs.T
+            indices = [index_of(part.strip(), columns, "potentials") for part in name.split(BETWEEN)]
+            if len(indices) > 2 or len(set(indices)) < len(indices):
+                message = f"potentials: '{name}' is no column and no pair of columns"
+                raise FitError(message, hint="{a: [1, 2], a - b: [[1, 2], [2, 1]]}")
+            logs = _read_potentials(name, given, tuple(len(columns[index].levels) for index in indices))
+            if len(indices) == 1:
+                self.alone_[entries[indices[0]]] = logs
             else:
-                self.alone_[places[one]] = logs
+                one, other = indices
+                self.edges_[one, other] = self.edges_[other, one] = True
+                self.pairs_[entries[one], entries[other]] = logs
+                self.pairs_[entries[other], entries[one]] = logs.T
 
     def _entries(self) -> list[slice]:
-        """Where the levels of each variable stand."""
+        """Where the levels of each variable stand among all levels."""
         ends = np.cumsum(self.level_counts()).tolist()
         return [slice(start, end) for start, end in zip([0, *ends], ends, strict=False)]
 
-    def _joined(self) -> list[tuple[int, int]]:
-        return [(int(one), int(other)) for one, other in np.argwhere(np.triu(self.edges_))]
+    def _edge_potentials(self) -> list[tuple[tuple[int, int], Array]]:
+        """Each edge with the log-potentials of its levels."""
+        entries = self._entries()
+        pairs = [(int(one), int(other)) for one, other in np.argwhere(np.triu(self.edges_))]
+        return [((one, other), self.pairs_[entries[one], entries[other]]) for one, other in pairs]
 
     def factors(self) -> tuple[Factor, ...]:
         """The potentials of variables, then of edges."""
-        places = self._entries()
-        alone = (Factor((index,), self.alone_[None, entries]) for index, entries in enumerate(places))
-        pairs = (Factor(pair, self._pair(*pair)[None]) for pair in self._joined())
-        return (*alone, *pairs)
-
-    def _pair(self, one: int, other: int) -> Array:
-        places = self._entries()
-        return self.pairs_[places[one], places[other]]
+        alone = (Factor((index,), self.alone_[None, entries]) for index, entries in enumerate(self._entries()))
+        return (*alone, *(Factor(pair, logs[None]) for pair, logs in self._edge_potentials()))
 
     def log_evidence(self, table: Table) -> Array:
-        """The logarithm of P(known cells), always exact: Z is found by elimination."""
-        return log_sum(self.log_joint(table, Inference()), 1) - marginal(self.factors(), ()).logs
+        """Log P(known cells), always exact: Z is found by elimination."""
+        return log_sum(self.log_joint(table, exact=True), 1) - marginal(self.factors(), ()).logs
 
     def sample_rows(self, n: int, rng: np.random.Generator) -> Table:
         """Each variable drawn given those before it, the later ones summed out; the target is the last column."""
         codes, factors = np.full((n, len(self.edges_)), -1, np.int32), self.factors()
         for variable, levels in enumerate(self.level_counts()):
-            logs = log_marginals(factors, codes, variable, levels, Inference())
-            up_to = np.cumsum(np.exp(logs - log_sum(logs, 1)[:, None]), axis=1)
-            codes[:, variable] = (rng.random((n, 1)) >= up_to[:, :-1]).sum(axis=1)
+            logs = log_marginals(factors, codes, variable, levels)
+            cumulative = np.cumsum(np.exp(logs - log_sum(logs, 1)[:, None]), axis=1)
+            codes[:, variable] = (rng.random((n, 1)) >= cumulative[:, :-1]).sum(axis=1)
         return Table.of(zip(self.variables(), codes.T, strict=True), n)
 
     def separated(self, one: Collection[int], other: Collection[int], given: Collection[int]) -> bool:
         """Separation by the given variables."""
         return separated(self.edges_, one, other, given)
 
+    def explain(self) -> findings.Explanation:
+        """The factorisation, the graph, the strengths of edges, and the potentials of those of the target."""
+        columns, edges = self.variables(), self._edge_potentials()
+        pairs, everything = [pair for pair, _ in edges], range(len(columns))
+        scopes = [*((index,) for index in everything), *pairs]
+        lines = (f"    f({names_of(columns, scope)})" for scope in scopes)
+        whole = f"P({names_of(columns, everything)}) = 1/Z times"
+        strengths = [(names_of(columns, pair), _strength(logs)) for pair, logs in edges]
+        strengths.sort(key=lambda edge: (-edge[1], edge[0]))
+        note = (
+            "strength: the standard deviation of what a pair of levels adds to log P beyond what each adds alone"
+        )
+        return (
+            findings.Lines("Factorisation", (whole, *lines)),
+            *graph_picture(columns, everything, pairs, directed=False),
+            findings.Table("Edges", ("between", "strength"), tuple(strengths), note=note),
+            *self._target_tables(),
+        )
+
+    def _target_tables(self) -> Iterator[findings.Table]:
+        """The potentials of each edge of the target, the last variable."""
+        columns = self.variables()
+        for (one, other), logs in self._edge_potentials():
+            if other == len(self.columns_):
+                potentials = zip(columns[one].levels, np.exp(logs).tolist(), strict=True)
+                rows = tuple((level, *values) for level, values in potentials)
+                yield findings.Table(
+                    f"f({names_of(columns, (one, other))})", (columns[one].name, *self.classes_), rows
+                )
+
     def adjustable_parameters(self, table: Table) -> float | None:
-        """What potentials amount to: one less than levels, and for an edge the product of these; 0 if given."""
+        """For a variable one less than its levels, for an edge the product of these; 0 if potentials are given."""
         if self.potentials is not None:
             return 0.0
         free = [count - 1 for count in self.level_counts()]
-        return float(sum(free) + sum(free[one] * free[other] for one, other in self._joined()))
+        return float(sum(free) + sum(free[one] * free[other] for (one, other), _ in self._edge_potentials()))
 
     def check_learned(self) -> None:
         """Edges and potentials that fit the columns."""
@@ -312,26 +252,92 @@ class MarkovRandomField(OverGraph, Classifier, CountsParameters, Generative, Giv
         if np.isnan(self.alone_).any() or np.isnan(self.pairs_).any():
             raise ValueError("potentials that are no numbers")
 
-    def explain(self) -> findings.Explanation:
-        """The factorisation, the graph, the edges, and the potentials of those of the target."""
-        columns = self.variables()
-        drawn = drawn_graph(columns, range(len(columns)), self._joined(), directed=False)
-        strengths = edge_table(columns, [(pair, self._pair(*pair)) for pair in self._joined()])
-        return (self._factorisation(), *drawn, strengths, *self._target_tables())
 
-    def _factorisation(self) -> findings.Lines:
-        columns = self.variables()
-        scopes = [(index,) for index in range(len(columns))] + self._joined()
-        lines = (f"    f({listed_names(columns, scope)})" for scope in scopes)
-        return findings.Lines(
-            "Factorisation", (f"P({listed_names(columns, range(len(columns)))}) = 1/Z times", *lines)
-        )
+def _read_potentials(name: str, given: object, shape: tuple[int, ...]) -> Array:
+    """The logarithms of given potentials: numbers of at least 0, one for each level or pair of levels."""
+    try:
+        values = np.array(given, np.float64)
+    except (TypeError, ValueError):
+        values = np.zeros(0)
+    if values.shape != shape or not (np.isfinite(values) & (values >= 0)).all():
+        size = " × ".join(map(str, shape))
+        raise FitError(f"potentials: '{name}' takes {size} numbers of at least 0, was given {given}")
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(values))
 
-    def _target_tables(self) -> Iterator[findings.Table]:
-        columns, target = self.variables(), len(self.columns_)
-        for one, other in self._joined():
-            if other == target:
-                rows = zip(columns[one].levels, np.exp(self._pair(one, other)).tolist(), strict=True)
-                title = f"f({listed_names(columns, (one, other))})"
-                header = (columns[one].name, *self.classes_)
-                yield findings.Table(title, header, tuple((level, *values) for level, values in rows))
+
+def _strength(logs: Array) -> float:
+    """The standard deviation of log-potentials around what rows and columns add alone; infinite for a 0."""
+    if np.isneginf(logs).any():
+        return float("inf")
+    centred = logs - logs.mean(axis=0) - logs.mean(axis=1, keepdims=True) + logs.mean()
+    return float(centred.std())
+
+
+@dataclass(frozen=True, eq=False)
+class PseudoLikelihood:
+    """−Σ over rows and known cells of log P(cell | the other cells), plus ½ l2 of all squared log-potentials.
+
+    Each cell is predicted from its neighbours, all at once (Besag 1975). A level of a variable is an entry;
+    ``joined`` (entries × entries) says which two may have a potential. An empty cell has no term, and says nothing
+    to its neighbours.
+    """
+
+    indicators: Array
+    """Entries × rows."""
+    known: Array
+    """The weight of the row for entries of variables that are known in it, else 0."""
+    owner: Rows
+    """The variable of each entry."""
+    joined: Flags
+    l2: float
+
+    @classmethod
+    def of(cls, codes: Codes, levels: Sequence[int], edges: Flags, weights: Array, l2: float) -> PseudoLikelihood:
+        """The objective of rows of codes; -1 is unknown."""
+        owner = np.repeat(np.arange(len(levels)), levels)
+        level = np.concatenate([np.arange(count) for count in levels])
+        cells = codes.T[owner]
+        indicators = (cells == level[:, None]).astype(np.float64)
+        return cls(indicators, (cells >= 0) * weights, owner, edges[np.ix_(owner, owner)], l2)
+
+    def minimise(self) -> tuple[Array, Array]:
+        """The log-potentials of entries, and of pairs of them (symmetric), that minimise the objective."""
+        start, tolerance = np.zeros(len(self.indicators) + len(self._upper[0])), 1e-7
+        minimum = lbfgs(self, start, tolerance, 1000)
+        if message := complaint([minimum], tolerance):
+            warnings.warn(f"pseudo-likelihood: {message}", MlcliWarning, stacklevel=3)
+        return self._split(minimum.at.w)
+
+    def at(self, w: Array) -> Iterate:
+        """The objective and its gradient at log-potentials: those of entries, then those of pairs."""
+        alone, pairs = self._split(w)
+        starts = np.flatnonzero(np.diff(self.owner, prepend=-1))
+        scores = alone[:, None] + pairs @ self.indicators
+        scores -= np.maximum.reduceat(scores, starts)[self.owner]
+        probabilities = np.exp(scores)
+        totals = np.add.reduceat(probabilities, starts)
+        observed = self.known * self.indicators
+        loss = float(np.vdot(observed, np.log(totals)[self.owner]) - np.vdot(observed, scores))
+        errors = self.known * probabilities / totals[self.owner] - observed
+        crossed = errors @ self.indicators.T
+        gradient = np.concatenate([errors.sum(axis=1), (crossed + crossed.T)[self._upper]]) + self.l2 * w
+        return Iterate(w, loss + 0.5 * self.l2 * float(w @ w), gradient, w, float(np.abs(gradient).max()))
+
+    def own_curvatures(self) -> Array:
+        """At equal probabilities a cell curves by at most ¼; a pair counts a cell where the other one is known."""
+        crossed = self.indicators @ self.known.T
+        pairs = (crossed + crossed.T)[self._upper]
+        return self.l2 + 0.25 * np.concatenate([self.known.sum(axis=1), pairs])
+
+    @cached_property
+    def _upper(self) -> tuple[Rows, ...]:
+        """The pairs of entries that have a potential, each once."""
+        return np.nonzero(np.triu(self.joined))
+
+    def _split(self, w: Array) -> tuple[Array, Array]:
+        """A vector as potentials of entries and of pairs."""
+        size = len(self.indicators)
+        pairs = np.zeros((size, size))
+        pairs[self._upper] = w[size:]
+        return w[:size], pairs + pairs.T
