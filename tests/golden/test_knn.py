@@ -16,7 +16,7 @@ from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
 from mlcli.engines.neighbours.distances import DISTANCES, ranges_of
 from mlcli.engines.neighbours.search import Pairs
-from mlcli.models.neighbours.knn import VOTES, NearestNeighbours
+from mlcli.models.neighbours.knn import VOTES, NearestNeighbours, vote_weights
 from tests.golden.asking import asked, fitted
 from tests.golden.shipped import numeric, standardised
 from tests.support.rows import labelled, table_of, valued
@@ -96,13 +96,13 @@ def test_a_row_of_zeros_is_at_cosine_distance_1() -> None:
 def test_votes_at_distances_1_2_4(weights: str, votes: list[float]) -> None:
     # SOURCES.md, section 6 ("What if neighbors disagree").
     pairs = Pairs(np.zeros(3, np.intp), np.arange(3), np.array([1.0, 2.0, 4.0]))
-    assert VOTES[weights](pairs, 0.5) == pytest.approx(votes)
+    assert vote_weights(pairs, weights, 0.5) == pytest.approx(votes)
 
 
 def test_inverse_linear_votes_are_all_1_when_all_are_equally_far() -> None:
     # docs/notes.md, 31: D_k = D_1, for k = 1 too.
     pairs = Pairs(np.array([0, 0, 1]), np.arange(3), np.array([2.0, 2.0, 5.0]))
-    assert VOTES["inverse-linear"](pairs, 0.5).tolist() == [1, 1, 1]
+    assert vote_weights(pairs, "inverse-linear", 0.5).tolist() == [1, 1, 1]
 
 
 @pytest.mark.parametrize("k", [1, 7, 14])

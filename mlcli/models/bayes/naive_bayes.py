@@ -42,15 +42,15 @@ Choices:
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mlcli.core import findings
 from mlcli.core.abilities import CountsParameters, Generative, GivesEvidence, LeaveOneOut, RowExplainer
 from mlcli.core.accepts import Accepts
-from mlcli.core.errors import FitError, MlcliWarning
+from mlcli.core.errors import DataError, FitError, MlcliWarning
 from mlcli.core.leave_one_out import LeaveOneOutTable
 from mlcli.core.moments import from_origin, spreads
 from mlcli.core.names import listed
@@ -59,7 +59,7 @@ from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
-from mlcli.core.tables import Array, Flags, Table, blocks_of
+from mlcli.core.tables import MISSING_CODE, Array, Flags, Table, blocks_of, cell_text, is_missing
 from mlcli.engines.posteriors import (
     certain_posterior,
     log_sum,
@@ -71,28 +71,16 @@ from mlcli.engines.posteriors import (
     refuse_misfitting_priors,
 )
 from mlcli.models.bayes._likelihoods import (
-    ADDED,
-    ROUNDING,
-    SMOOTHINGS,
-    drawn_levels,
-    drawn_normals,
-    event_columns,
-    events_table,
-    factors_of,
+    DISTRIBUTIONS,
+    EventColumns,
     level_counts,
-    levels_table,
-    log_likelihood,
-    log_likelihood_of_events,
     log_mass,
     log_normal_density,
-    normals_table,
     own_log_density,
-    put_floors,
     refuse_misfitting_distributions,
     refuse_misfitting_level_priors,
-    split,
-    with_prior,
-    wrong_distributions,
+    smoothed_shares,
+    with_floors,
     wrong_level_priors,
 )
 from mlcli.tasks.classification import Classifier, LabelledRows
@@ -104,7 +92,9 @@ from mlcli.tasks.classification import Classifier, LabelledRows
 class NaiveBayes(Classifier, CountsParameters, Generative, GivesEvidence, LeaveOneOut, RowExplainer):
     """Categorical and normal columns together."""
 
-    smoothing: str = param("alpha", "what to do about levels a class never had", choices=SMOOTHINGS)
+    smoothing: str = param(
+        "alpha", "what to do about levels a class never had", choices=("alpha", "none", "epsilon", "m-estimate")
+    )
     alpha: float = param(
         1.0,
         "rows added to each level (smoothing: alpha)",
@@ -126,7 +116,7 @@ class NaiveBayes(Classifier, CountsParameters, Generative, GivesEvidence, LeaveO
         tune=log_range(0.1, 10, simpler="high"),
         matters_when={"smoothing": "m-estimate"},
     )
-    level_priors: dict[str, Any] | None = param(
+    level_priors: dict[str, dict[str, float]] | None = param(
         None,
         "of columns the prior probability p of each level: {outlook: {sunny: 0.5, rainy: 0.5}}; 1/V if none",
         if_given=True,
@@ -138,9 +128,11 @@ class NaiveBayes(Classifier, CountsParameters, Generative, GivesEvidence, LeaveO
     priors: tuple[float, ...] | None = param(
         None, "probabilities of the classes, in their order; as counted if none", ge=0, le=1
     )
-    zero_variance: str = param("floor", "what to do about numbers that do not vary in a class", choices=ADDED)
+    zero_variance: str = param(
+        "floor", "what to do about numbers that do not vary in a class", choices=("floor", "add", "drop")
+    )
     ddof: int = param(0, "delta degrees of freedom: variances are divided by N less this", ge=0, le=1)
-    distributions: dict[str, Any] | None = param(
+    distributions: dict[str, str] | None = param(
         None, "columns or kinds with other distributions: {clicks: count, numeric: bernoulli}", if_given=True
     )
     trials: int | None = param(
@@ -154,60 +146,93 @@ class NaiveBayes(Classifier, CountsParameters, Generative, GivesEvidence, LeaveO
     kept_: Flags = learned("measured")
     """The numeric columns whose normal density counts."""
     gaps_: Array = learned("measured")
-    """The mean gap of those whose mass over it counts; 0 elsewhere."""
+    """The mean gap of columns whose mass within a gap counts instead; 0 for others."""
     events_: Array = learned(2, "events", "classes")
-    """The chance that an event of a column does and does not happen (2 × columns × classes)."""
+    """The probability that an event does and does not happen (2 × columns × classes)."""
     trials_: Array = learned("events")
 
     accepts = Accepts(nominal=True, missing=True, weights=True, large=True)
 
     def conflicts(self) -> list[str]:
-        """Given priors add up to 1 and are not smoothed; distributions are such, and trials are of one."""
-        result = [*wrong_distributions(self._chosen), *prior_conflicts(self.priors)]
-        result += wrong_level_priors(self.level_priors or {})
+        """Given priors add up to 1 and are not smoothed; distributions exist; trials are of a binomial column."""
+        allowed, chosen = ", ".join(DISTRIBUTIONS), self.distributions or {}
+        result = [
+            f"distributions: {name} is one of {allowed}; was given {given!r}"
+            for name, given in chosen.items()
+            if given not in DISTRIBUTIONS
+        ]
+        result += [*prior_conflicts(self.priors), *wrong_level_priors(self.level_priors or {})]
         if self.priors is not None and self.smooth_prior:
             result.append("priors that are given are not smoothed: leave out smooth_prior")
-        if self.trials is not None and "binomial" not in self._chosen.values():
+        if self.trials is not None and "binomial" not in chosen.values():
             result.append("trials are of binomial columns: name one in distributions, or leave them out")
         return result
 
-    @property
-    def _chosen(self) -> dict[str, Any]:
-        return self.distributions or {}
-
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
-        """Count classes and levels, and take the mean and variance of numbers in each class."""
+        """Count classes, events and levels, and find the mean and variance of numbers in each class."""
         self._refuse_misfits(data)
-        events, numbers, others = split(data.table, self._chosen)
+        self.priors_ = self._priors(data.class_totals)
+        events = EventColumns.of(data.table.columns, self.distributions or {})
+        numbers, others = events.split(data.table)
         by_class = data.weights[:, None] * (data.y[:, None] == np.arange(len(data.classes)))
         self.trials_, self.events_ = events.learn(numbers, by_class, self.trials, self._smoothed)
-        self._learn_others(data.with_table(others))
-
-    def _learn_others(self, data: LabelledRows) -> None:
-        """Priors, the shares of levels, and means and variances; where a class has no cells, those of all rows."""
-        self.priors_ = self._priors_of(data.class_totals)
-        coded = zip(data.table.code_columns, data.table.codes.T, strict=True)
+        data = data.with_table(others)
         self.likelihoods_ = tuple(
-            self._smoothed(level_counts(data, column, codes), column) for column, codes in coded
+            self._smoothed(level_counts(data, column, codes), column)
+            for column, codes in zip(others.code_columns, others.codes.T, strict=True)
         )
-        numbers, origin = from_origin(data.table.numbers)
-        by_class = spreads(numbers, data.weights, data.y, len(data.classes))
-        own, overall = by_class.moments(self.ddof), by_class.together().moments(0)
+        # A class without cells has the mean and variance of all rows.
+        numbers, origin = from_origin(others.numbers)
+        moments = spreads(numbers, data.weights, data.y, len(data.classes))
+        own, overall = moments.moments(self.ddof), moments.together().moments(0)
         self.means_ = np.where(own.weight > 0, own.mean, overall.mean) + origin
-        variances = np.where(own.weight > 0, own.variance, overall.variance) + ADDED[self.zero_variance](overall)
+        variances = np.where(own.weight > 0, own.variance, overall.variance)
+        if self.zero_variance == "add":
+            variances += 1e-9 * overall.variance.max(axis=-1, initial=0.0)
         self.kept_ = np.asarray((variances > 0).all(axis=0))
         # A column that never varies says nothing, whatever is done about others.
         floored = ~self.kept_ & (overall.variance > 0) & (self.zero_variance == "floor")
-        self.variances_, self.gaps_ = put_floors(data, variances, np.flatnonzero(floored))
+        self.variances_, self.gaps_ = with_floors(data, variances, np.flatnonzero(floored))
+
+    def _refuse_misfits(self, data: LabelledRows) -> None:
+        """Refuse parameters that do not fit the classes, columns or weights."""
+        refuse_misfitting_priors(self.id, self.priors, data)
+        refuse_misfitting_distributions(self.distributions or {}, data.table.columns)
+        refuse_misfitting_level_priors(self.level_priors or {}, data.table.columns)
+        total = data.weights.sum()
+        if self.smoothing == "epsilon" and self.epsilon * total >= 1:
+            message = f"naive-bayes: epsilon {self.epsilon:g} is not below 1/N = {1 / total:.3g}"
+            hint = "a level that was never seen would count as much as one seen once; lower epsilon"
+            raise FitError(message, hint=hint)
+
+    def _smoothed(self, counts: Array, column: Column | None = None) -> Array:
+        """P(level | class) from counts (levels × ... × classes)."""
+        if not len(counts):
+            return counts
+        amount = {"alpha": self.alpha, "none": 0.0, "epsilon": self.epsilon, "m-estimate": self.m}[self.smoothing]
+        prior = None
+        if column is not None and self.level_priors and column.name in self.level_priors:
+            prior = np.array([self.level_priors[column.name][level] for level in column.levels])
+        return smoothed_shares(counts, self.smoothing, amount, prior)
+
+    def _priors(self, totals: Array) -> Array:
+        """The priors of classes (last axis); a class without rows has none, smoothed or not."""
+        if not self.smooth_prior:
+            return priors_of(totals, self.priors)
+        priors = np.zeros(totals.shape)
+        for index in np.ndindex(totals.shape[:-1]):
+            present = totals[index] > 0
+            priors[index][present] = self._smoothed(totals[index][present, None])[:, 0]
+        return priors
 
     def leave_one_out(self, rows: LabelledRows, steps: Sequence[Step]) -> Array | None:
         """The posteriors of each row: without it only its own class has other counts, means and variances."""
         self._refuse_misfits(rows)
-        seen = LeaveOneOutTable.behind(rows.table, steps)
-        if seen is None or self.distributions or self.level_priors or self.zero_variance == "add":
+        view = LeaveOneOutTable.behind(rows.table, steps)
+        if view is None or self.distributions or self.level_priors or self.zero_variance == "add":
             return None
-        rows, model = rows.with_table(seen.table), self.fresh()
-        model.columns_ = seen.table.columns
+        rows, model = rows.with_table(view.table), self.fresh()
+        model.columns_ = view.table.columns
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a column that does not vary in a class is left to fits, which warn
             model.fit(rows, np.random.default_rng(0))
@@ -215,66 +240,43 @@ class NaiveBayes(Classifier, CountsParameters, Generative, GivesEvidence, LeaveO
         if (model.gaps_ > 0).any() or (varies & ~model.kept_).any():
             return None
         index, y = np.arange(len(rows)), rows.y
-        own, known = own_log_density(rows, model.means_, model.variances_, model.kept_, self.ddof)
+        own, certain = own_log_density(rows, model.means_, model.variances_, model.kept_, self.ddof)
         for column, codes in zip(rows.table.code_columns, rows.table.codes.T, strict=True):
             counts = level_counts(rows, column, codes)[:, y]
             counts[codes, index] -= 1
             own += logarithm(self._smoothed(counts, column)[codes, index])
         likelihood = model.log_joint(rows.table) - logarithm(model.priors_)
         likelihood[index, y] = own
-        joint = likelihood + logarithm(self._priors_of(rows.class_totals - rows.outputs))
-        known &= rows.class_totals[y] > 1
-        return certain_posterior(joint, np.where(known, ROUNDING * np.abs(joint.max(axis=1)), np.inf))
-
-    def _smoothed(self, counts: Array, column: Column | None = None) -> Array:
-        smoothing = SMOOTHINGS[self.smoothing]
-        given = self.level_priors or {}
-        if self.smoothing == "m-estimate" and column is not None and column.name in given:
-            return with_prior(counts, self.m, np.array([given[column.name][level] for level in column.levels]))
-        return smoothing.shares(counts, getattr(self, smoothing.parameter, 0.0)) if len(counts) else counts
-
-    def _refuse_misfits(self, data: LabelledRows) -> None:
-        refuse_misfitting_priors(self.id, self.priors, data)
-        refuse_misfitting_distributions(self._chosen, data.table.columns)
-        refuse_misfitting_level_priors(self.level_priors or {}, data.table.columns)
-        total = data.weights.sum()
-        if self.smoothing == "epsilon" and self.epsilon * total >= 1:
-            what = f"naive-bayes: epsilon {self.epsilon:g} is not below 1/N = {1 / total:.3g}"
-            hint = "a level that was never seen would count as much as one seen once; lower epsilon"
-            raise FitError(what, hint=hint)
-
-    def _priors_of(self, weight: Array) -> Array:
-        if self.smooth_prior:
-            return np.asarray(np.apply_along_axis(self._smoothed_priors, -1, weight))
-        return priors_of(weight, self.priors)
-
-    def _smoothed_priors(self, weight: Array) -> Array:
-        priors = np.zeros(len(weight))
-        priors[weight > 0] = self._smoothed(weight[weight > 0, None])[:, 0]
-        return priors
+        joint = likelihood + logarithm(self._priors(rows.class_totals - rows.outputs))
+        certain &= rows.class_totals[y] > 1
+        # A sum of logarithms has a relative error of about 1e-13.
+        return certain_posterior(joint, np.where(certain, 1e-13 * np.abs(joint.max(axis=1)), np.inf))
 
     def predict_proba(self, table: Table) -> Array:
         """The posterior of each class."""
         log_joint = self.log_joint(table)
-        hopeless = np.isneginf(log_joint).all(axis=1)
-        if hopeless.any():
-            log_joint[hopeless] = logarithm(self.priors_)
-            text = f"no class is possible for {int(hopeless.sum())} of {len(table)} rows; they answer the priors"
-            warnings.warn(f"{self.id}: {text}", MlcliWarning, stacklevel=2)
+        impossible = np.isneginf(log_joint).all(axis=1)
+        if impossible.any():
+            log_joint[impossible] = logarithm(self.priors_)
+            count = int(impossible.sum())
+            message = f"no class is possible for {count} of {len(table)} rows; they answer the priors"
+            warnings.warn(f"{self.id}: {message}", MlcliWarning, stacklevel=2)
         return posterior(log_joint)
 
     def log_joint(self, table: Table) -> Array:
         """The logarithm of P(k) Π_j P(x_j | k) for each row and class."""
         result = np.tile(logarithm(self.priors_), (len(table), 1))
-        events, numbers, table = split(table, self._chosen)
-        events.refuse_what_is_no_count(numbers, self.trials)
-        result += log_likelihood_of_events(events.happened(numbers, self.trials_), self.events_)
-        for rows in blocks_of(len(table), table.numbers.shape[1], 2**14):  # what fits a cache
+        events = EventColumns.of(table.columns, self.distributions or {})
+        numbers, table = events.split(table)
+        events.refuse_illegal(numbers, self.trials)
+        result += events.log_likelihood(numbers, self.trials_, self.events_)
+        for rows in blocks_of(len(table), table.numbers.shape[1], 2**14):  # blocks that fit a cache
             result[rows] += log_normal_density(table.numbers[rows], self.means_, self.variances_, self.kept_)
         for j in np.flatnonzero(self.gaps_).tolist():
             result += log_mass(table.numbers[:, j], self.means_[:, j], self.variances_[:, j], self.gaps_[j])
         for shares, codes in zip(self.likelihoods_, table.codes.T, strict=True):
-            result += log_likelihood(logarithm(shares), codes)
+            logs = np.vstack([logarithm(shares), np.zeros(shares.shape[1])])  # -1, an empty cell, adds nothing
+            result += logs[codes]
         return result
 
     def log_evidence(self, table: Table) -> Array:
@@ -284,29 +286,83 @@ class NaiveBayes(Classifier, CountsParameters, Generative, GivesEvidence, LeaveO
     def sample_rows(self, n: int, rng: np.random.Generator) -> Table:
         """A class by its prior, then each cell by the distribution of its column in that class."""
         classes = rng.choice(len(self.priors_), n, p=self.priors_ / self.priors_.sum()).astype(np.int32)
-        events = event_columns(self.columns_, self._chosen)
-        hits = dict(zip(events.names, events.drawn(self.events_[0], self.trials_, classes, rng), strict=True))
-        normals = iter(drawn_normals(self.means_, self.variances_, classes, rng))
-        levels = (drawn_levels(shares, classes, rng) for shares in self.likelihoods_)
-        cells = (
-            next(levels) if column.coded else hits[column.name] if column.name in hits else next(normals)
-            for column in self.columns_
-        )
+        events = EventColumns.of(self.columns_, self.distributions or {})
+        if "count" in events.distributions:
+            name = events.names[events.distributions.index("count")]
+            message = f"how many counts a row has in all is not learned, so that '{name}' cannot be drawn"
+            raise DataError(message, hint="leave it gaussian, or make it binomial with 'trials'")
+        binomial = np.array([distribution == "binomial" for distribution in events.distributions], bool)
+        trials = np.where(binomial, self.trials_, 1.0).astype(np.int64)
+        hits = rng.binomial(trials[:, None], self.events_[0][:, classes]).astype(np.float64)
+        cells_of = dict(zip(events.names, hits, strict=True))
+        noise = rng.standard_normal((self.means_.shape[1], n))
+        normals = iter(self.means_.T[:, classes] + np.sqrt(self.variances_).T[:, classes] * noise)
+        likelihoods = iter(self.likelihoods_)
+        cells: list[NDArray[np.float64 | np.int32]] = []
+        for column in self.columns_:
+            if column.coded:
+                shares = next(likelihoods)
+                cumulative = np.cumsum(shares, axis=0) / shares.sum(axis=0)
+                cells.append((rng.random(n) >= cumulative[:-1, classes]).sum(axis=0).astype(np.int32))
+            else:
+                cells.append(cells_of[column.name] if column.name in cells_of else next(normals))
         return self.drawn(cells, classes)
+
+    def explain(self) -> findings.Explanation:
+        """The priors, the chances of levels and events, and the mean and deviation of each number, by class."""
+        events = EventColumns.of(self.columns_, self.distributions or {})
+        coded = [column for column in self.columns_ if column.coded]
+        note = self._smoothing_note() if coded or events.names else ""
+        tables = [prior_table(self.target_, self.classes_, self.priors_, note)]
+        for column, shares in zip(coded, self.likelihoods_, strict=True):
+            rows = ((level, *by_class) for level, by_class in zip(column.levels, shares.tolist(), strict=True))
+            title = f"P({column.name} | {self.target_})"
+            tables.append(findings.Table(title, (column.name, *self.classes_), tuple(rows)))
+        if events.names:
+            chances = zip(events.names, events.distributions, self.events_[0].tolist(), strict=True)
+            lines = tuple((name, distribution, *by_class) for name, distribution, by_class in chances)
+            header = ("column", "distribution", *self.classes_)
+            tables.append(findings.Table(f"P(event | {self.target_})", header, lines))
+        names = [column.name for column in self.columns_ if not column.coded and column.name not in events.names]
+        if names:
+            deviations, used = np.sqrt(self.variances_), self.kept_ | (self.gaps_ > 0)
+            numbers = tuple(
+                (name, label, float(self.means_[k, j]), float(deviations[k, j]))
+                for j, name in enumerate(names)
+                for k, label in enumerate(self.classes_)
+            )
+            left_out = [name for name, counts in zip(names, used, strict=True) if not counts]
+            note = f"left out, since they do not vary: {', '.join(left_out)}" if left_out else ""
+            header = ("column", self.target_, "mean", "standard deviation")
+            tables.append(findings.Table(f"Numbers by {self.target_}", header, numbers, note=note))
+        return tuple(tables)
+
+    def _smoothing_note(self) -> str:
+        note = {
+            "alpha": f"in P(level | class), {self.alpha:g} is added to the count of every level (alpha).",
+            "none": "P(level | class) is as counted, not smoothed.",
+            "epsilon": f"P(level | class) is as counted, with {self.epsilon:g} in the place of 0 (epsilon).",
+            "m-estimate": f"in P(level | class), {self.m:g} rows are spread over the levels of every class (m).",
+        }[self.smoothing]
+        if self.smoothing == "m-estimate" and self.level_priors:
+            note = f"{note.rstrip('.')}; those of {listed(list(self.level_priors))} as level_priors say."
+        priors = "The priors are as counted" if self.priors is None else "The priors are as given"
+        return note if self.smooth_prior else f"{priors}; {note}"
 
     def explain_answer(self, table: Table) -> findings.Explanation:
         """The prior and the factor of each cell, whose product is the joint probability."""
-        return (factors_of(table, self.log_joint, self.classes_),)
-
-    def check_learned(self) -> None:
-        """A likelihood for each level and class, a mean and a variance for each number."""
-        coded = [column for column in self.columns_ if column.coded]
-        events = len(event_columns(self.columns_, self._chosen).names)
-        likelihoods = [(len(column.levels), len(self.classes_)) for column in coded]
-        if [len(self.trials_), len(self.kept_)] != [events, len(self.columns_) - len(coded) - events]:
-            raise ValueError("likelihoods of other columns")
-        if [np.shape(array) for array in self.likelihoods_] != likelihoods:
-            raise ValueError("likelihoods that do not fit the levels and classes")
+        prior, product = self.log_joint(_only_cell(table, "")), self.log_joint(table)
+        possible = np.where(np.isneginf(prior), 0.0, prior)
+        factors = [("prior", prior)]
+        for column, cells in table.parts():
+            if not is_missing(cells)[0]:
+                factor = self.log_joint(_only_cell(table, column.name)) - possible
+                factors.append((f"{column.name} = {cell_text(column, float(cells[0]))}", factor))
+        factors.append(("product", product))
+        rows = [(name, *np.exp(logs[0]).tolist()) for name, logs in factors]
+        if np.isfinite(product).any():
+            rows.append(("share of the products", *posterior(product)[0].tolist()))
+        return (findings.Table("Factors", ("factor", *self.classes_), tuple(rows)),)
 
     def adjustable_parameters(self, table: Table) -> float | None:
         """Means, variances, and of shares that add up to 1 one less than there are."""
@@ -314,28 +370,20 @@ class NaiveBayes(Classifier, CountsParameters, Generative, GivesEvidence, LeaveO
         shares = sum(likelihood.size - classes for likelihood in self.likelihoods_)
         return float(classes - 1 + shares + self.means_.size + self.variances_.size)
 
-    def explain(self) -> findings.Explanation:
-        """The priors, the chances of levels and events, and the mean and deviation of each number, by class."""
-        coded = (column for column in self.columns_ if column.coded)
-        tables = zip(coded, self.likelihoods_, strict=True)
-        levels = (levels_table(column, shares, self.target_, self.classes_) for column, shares in tables)
-        priors = prior_table(self.target_, self.classes_, self.priors_, self._how_smoothed())
-        return (priors, *levels, *self._number_tables())
+    def check_learned(self) -> None:
+        """A likelihood for each level and class, a mean and a variance for each number."""
+        coded = [column for column in self.columns_ if column.coded]
+        events = len(EventColumns.of(self.columns_, self.distributions or {}).names)
+        likelihoods = [(len(column.levels), len(self.classes_)) for column in coded]
+        if [len(self.trials_), len(self.kept_)] != [events, len(self.columns_) - len(coded) - events]:
+            raise ValueError("likelihoods of other columns")
+        if [np.shape(array) for array in self.likelihoods_] != likelihoods:
+            raise ValueError("likelihoods that do not fit the levels and classes")
 
-    def _how_smoothed(self) -> str:
-        if not any(column.coded for column in self.columns_) and not self.events_.size:
-            return ""
-        how = SMOOTHINGS[self.smoothing].words.format(self)
-        if self.smoothing == "m-estimate" and self.level_priors:
-            how = f"{how.rstrip('.')}; those of {listed(list(self.level_priors))} as level_priors say."
-        priors = "The priors are as counted" if self.priors is None else "The priors are as given"
-        return how if self.smooth_prior else f"{priors}; {how}"
 
-    def _number_tables(self) -> Iterator[findings.Table]:
-        events = event_columns(self.columns_, self._chosen)
-        numbers = [column.name for column in self.columns_ if not column.coded and column.name not in events.names]
-        if events.names:
-            yield events_table(events, self.events_, self.target_, self.classes_)
-        if numbers:
-            deviations, used = np.sqrt(self.variances_), self.kept_ | (self.gaps_ > 0)
-            yield normals_table(numbers, self.means_, deviations, used, self.target_, self.classes_)
+def _only_cell(table: Table, name: str) -> Table:
+    """The row with only one of its cells; the others are empty and add no factor."""
+    numbers = np.array([column.name == name for column in table.number_columns], bool)
+    codes = np.array([column.name == name for column in table.code_columns], bool)
+    numbers_left = np.where(numbers, table.numbers, np.nan)
+    return Table(table.columns, numbers_left, np.where(codes, table.codes, MISSING_CODE))

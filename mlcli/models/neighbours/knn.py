@@ -40,7 +40,7 @@ Choices:
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -64,7 +64,7 @@ from mlcli.core.params import TASK, learned, param
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.step import Step
-from mlcli.core.tables import Array, Codes, Flags, Rows, Table
+from mlcli.core.tables import Array, Codes, Table
 from mlcli.engines.leave_one_out.neighbours import MEASURED, pairs_without_each_row
 from mlcli.engines.neighbours.distances import DISTANCES, SAME, Distance, PointSet
 from mlcli.engines.neighbours.search import (
@@ -81,97 +81,7 @@ from mlcli.tasks.classification import Classifier, LabelledRows, first_of_the_la
 from mlcli.tasks.regression import Regressor
 from mlcli.tasks.supervised import SupervisedRows
 
-
-def voting_pairs(pairs: Pairs, weights: Array, k: int, outputs: Array, tied: str) -> tuple[Pairs, Array]:
-    """The pairs that vote, and how many rows each counts for.
-
-    Rows closer than the k-th sit first; those as far as the k-th are tied for the seats that are left.
-    """
-    kth = kth_distance(pairs, weights[pairs.stored], k)
-    near = pairs.distance <= kth * (1 + SAME)
-    pairs, kth = pairs.keep(near), kth[near]
-    at_the_edge, count = pairs.distance >= kth * (1 - SAME), weights[pairs.stored]
-    if tied == "share":
-        return pairs, np.where(at_the_edge, count * _seats_left(pairs, at_the_edge, count, k), count)
-    order = TIES[tied](pairs, at_the_edge, outputs, weights)
-    if order is None:
-        return pairs, count
-    pairs = pairs.keep(order)
-    count = weights[pairs.stored]
-    seats = np.clip(k - (running_sums(pairs, count) - count), 0.0, count)
-    return pairs.keep(seats > 0), seats[seats > 0]
-
-
-def _seats_left(pairs: Pairs, at_the_edge: Flags, count: Array, k: int) -> Array:
-    """For each pair the share of a seat that a tied row of its query point gets."""
-    nearer, tied = (np.add.reduceat(count * side, pairs.begins) for side in (~at_the_edge, at_the_edge))
-    return np.repeat(np.minimum((k - nearer) / tied, 1.0), pairs.counts)
-
-
-def _in_any_order(pairs: Pairs, at_the_edge: Flags, outputs: Array, weights: Array) -> None:
-    """No order: every tied row votes, or has its share of the seats that are left."""
-
-
-def _first_stored(pairs: Pairs, at_the_edge: Flags, outputs: Array, weights: Array) -> Rows:
-    return np.lexsort((pairs.stored, at_the_edge, pairs.query))
-
-
-def _most_common_first(pairs: Pairs, at_the_edge: Flags, outputs: Array, weights: Array) -> Rows:
-    """Tied rows with the output that most tied rows have sit first; of equals, the lowest class or value."""
-    _, concept = np.unique(outputs[pairs.stored, ::-1], axis=0, return_inverse=True)
-    place = pairs.query * (int(concept.max()) + 1) + concept
-    _, which = np.unique(place, return_inverse=True)
-    common = np.bincount(which, weights=weights[pairs.stored] * at_the_edge)[which]
-    return np.lexsort((pairs.stored, concept, -common, at_the_edge, pairs.query))
-
-
-TIES: dict[str, Callable[[Pairs, Flags, Array, Array], Rows | None]] = {
-    "share": _in_any_order,
-    "all": _in_any_order,
-    "first": _first_stored,
-    "majority": _most_common_first,
-    "random": _first_stored,  # the training rows were shuffled when they were stored
-}
-
-
-def _inverse_linear(pairs: Pairs, gamma: float) -> Array:
-    """(D_k − D_j) / (D_k − D_1): the farthest counts 0; all count 1 when all are equally far."""
-    farthest = pairs.of_each(np.maximum)
-    spread = farthest - pairs.of_each(np.minimum)
-    equal = spread <= SAME * farthest
-    return np.where(equal, 1.0, (farthest - pairs.distance) / np.where(equal, 1.0, spread))
-
-
-def _gaussian(pairs: Pairs, gamma: float) -> Array:
-    """exp(−γ D²), in units of that of the nearest, so that not all of them are too small for a number."""
-    nearest = pairs.of_each(np.minimum)
-    return np.asarray(np.exp(-gamma * (pairs.distance - nearest) * (pairs.distance + nearest)))
-
-
-VOTES: dict[str, Callable[[Pairs, float], Array]] = {
-    "uniform": lambda pairs, gamma: np.ones(len(pairs.distance)),
-    "inverse": lambda pairs, gamma: 1 / (pairs.distance + 1e-10),
-    "inverse-linear": _inverse_linear,
-    "gaussian": _gaussian,
-    "laplacian": lambda pairs, gamma: np.exp(-gamma * (pairs.distance - pairs.of_each(np.minimum))),
-}
-"""What a vote counts at its distance, of voters and γ."""
-FAVOUR = 1e-9
-"""So much more of a vote decides between equal votes and nothing else."""
-
-
-def nearest_bonus(pairs: Pairs) -> Array:
-    """A little more for the nearest rows."""
-    return np.where(pairs.distance <= pairs.of_each(np.minimum) * (1 + SAME), 1 + FAVOUR, 1.0)
-
-
-def mean_outputs(voters: Pairs, votes: Array, outputs: Array) -> Array:
-    """The mean output of the voters of each query point."""
-    sums = [np.add.reduceat(votes * column[voters.stored], voters.begins) for column in outputs.T]
-    return np.column_stack(sums) / np.add.reduceat(votes, voters.begins)[:, None]
-
-
-ODD = "Each of two classes may have half of {0.k} votes: {0.tied_vote} decides then; an odd k has no such ties."
+VOTES = ("uniform", "inverse", "inverse-linear", "gaussian", "laplacian")
 
 
 @register("knn", reference="Cover & Hart 1967, Nearest neighbor pattern classification", revision=2)
@@ -193,7 +103,11 @@ class NearestNeighbours(
     weights: str = param(
         "uniform", "what a vote counts at its distance", choices=VOTES, tune=("uniform", "inverse")
     )
-    tied_distance: str = param("share", "which of the rows as near as the k-th vote", choices=TIES)
+    tied_distance: str = param(
+        "share",
+        "which of the rows as near as the k-th vote",
+        choices=("share", "all", "first", "majority", "random"),
+    )
     tied_vote: str = param(
         "larger-class",
         "which of the classes with equal votes wins",
@@ -229,11 +143,11 @@ class NearestNeighbours(
     outputs_: Array = learned("stored", "outputs")
     weights_: Array = learned("stored")
     favours_: Array = learned("stored")
-    """How much each row is favoured between classes with equal votes."""
+    """By how much each row breaks ties between classes with equal votes, from 0 to 1."""
 
     @property
     def unstable(self) -> bool:
-        """Where a single row answers."""
+        """With k = 1 a single training row decides."""
         return self.k == 1
 
     @property
@@ -255,7 +169,7 @@ class NearestNeighbours(
         return result
 
     def fit_seconds(self, rows: int, columns: int, classes: int) -> float:
-        """A fit only stores rows; this is how long the answers to a tenth of them take without a k-d tree."""
+        """A fit only stores rows: the time to predict a tenth of them without a k-d tree."""
         tree = rows >= TREE_PAYS * max(self.k, 5) * 2.0 ** min(columns, 64)
         return 0.0 if tree else 1e-11 * rows**2 * (columns + 20)
 
@@ -289,11 +203,13 @@ class NearestNeighbours(
 
     def predict_proba(self, table: Table) -> Array:
         """The share of each class in the vote."""
-        return self._mean_of_neighbours(table)
+        means = [np.empty((0, self.outputs_.shape[1]))]
+        means += (mean_outputs(voters, votes, self.outputs_) for voters, votes in self.neighbours(table))
+        return np.concatenate(means)
 
     def predict_values(self, table: Table) -> Array:
         """The mean value of the neighbours."""
-        return self._mean_of_neighbours(table)[:, 0]
+        return self.predict_proba(table)[:, 0]
 
     def decide_among(self, probabilities: Array, class_totals: Array) -> Codes:
         """The class with most votes; ``tied_vote`` decides between equals."""
@@ -304,62 +220,58 @@ class NearestNeighbours(
 
     def neighbours(self, table: Table) -> Iterator[tuple[Pairs, Array]]:
         """For batches of query rows: the training rows that vote on them, and what each vote counts."""
-        for pairs in self._candidates_for(table):
-            yield self._voters_among(pairs)
+        for candidates in self._candidates(table):
+            yield self._voters(candidates)
 
-    def _candidates_for(self, table: Table) -> Iterator[Pairs]:
-        """For batches of query rows: the training rows that may have one of k seats."""
+    def _candidates(self, table: Table) -> Iterator[Pairs]:
+        """For batches of query rows: the training rows that may be among the k nearest."""
         queries = self._distance.points(table, self.spans_)
         stored = PointSet(self.numbers_, self.codes_)
         count = neighbours_needed(self.weights_, self.k)
         return nearest(self._distance, queries, stored, count, search=self.search)
 
+    def _voters(self, candidates: Pairs) -> tuple[Pairs, Array]:
+        """The training rows that vote, and what each vote counts."""
+        voters, seats = voting_pairs(candidates, self.weights_, self.k, self.outputs_, self.tied_distance)
+        votes = seats * vote_weights(voters, self.weights, self.gamma)
+        # A bonus of 1e-9 decides between equal votes and changes nothing else.
+        bonus = 1 + 1e-9 * self.favours_[voters.stored]
+        if self.tied_vote == "nearest" and self.outputs_.shape[1] > 1:
+            bonus = np.where(voters.distance <= voters.of_each(np.minimum) * (1 + SAME), 1 + 1e-9, 1.0)
+        return voters, votes * bonus
+
     def nearest_distances(self, table: Table) -> Array:
         """The distance of the nearest stored row."""
-        found = (pairs.distance[pairs.begins] for pairs in self._candidates_for(table))
-        return np.concatenate([np.empty(0), *found])
-
-    def _voters_among(self, pairs: Pairs) -> tuple[Pairs, Array]:
-        voters, votes = self._voting(pairs, self.weights_, self.outputs_)
-        return voters, votes * (1 + FAVOUR * self.favours_[voters.stored])
-
-    def _voting(self, pairs: Pairs, weights: Array, outputs: Array) -> tuple[Pairs, Array]:
-        voters, seats = voting_pairs(pairs, weights, self.k, outputs, self.tied_distance)
-        edge = nearest_bonus(voters) if self.tied_vote == "nearest" and outputs.shape[1] > 1 else 1.0
-        return voters, seats * VOTES[self.weights](voters, self.gamma) * edge
-
-    def _mean_of_neighbours(self, table: Table) -> Array:
-        means = [np.empty((0, self.outputs_.shape[1]))]
-        means += (mean_outputs(pairs, votes, self.outputs_) for pairs, votes in self.neighbours(table))
-        return np.concatenate(means)
+        distances = (pairs.distance[pairs.begins] for pairs in self._candidates(table))
+        return np.concatenate([np.empty(0), *distances])
 
     def stages(self) -> int:
         """A stage for each neighbour that may vote."""
         return min(self.k, len(self.outputs_))
 
     def staged(self, table: Table, at: Sequence[int]) -> Iterator[Array]:
-        """What fewer neighbours answer, all by one search."""
-        fewer = [replace(self, k=k) for k in at]
-        for model in fewer:
+        """The answers with smaller k, from one search."""
+        models = [replace(self, k=k) for k in at]
+        for model in models:
             model.favours_, model.weights_, model.outputs_ = self.favours_, self.weights_, self.outputs_
         means = [[np.empty((0, self.outputs_.shape[1]))] for _ in at]
-        for pairs in self._candidates_for(table):
-            for model, of in zip(fewer, means, strict=True):
-                of.append(mean_outputs(*model._voters_among(pairs), self.outputs_))
-        for of in means:
-            together = np.concatenate(of)
-            yield together if self.classes_ is not None else together[:, 0]
+        for candidates in self._candidates(table):
+            for model, blocks in zip(models, means, strict=True):
+                blocks.append(mean_outputs(*model._voters(candidates), self.outputs_))
+        for blocks in means:
+            outputs = np.concatenate(blocks)
+            yield outputs if self.classes_ is not None else outputs[:, 0]
 
     def leave_one_out(self, rows: SupervisedRows, steps: Sequence[Step]) -> Array | None:
-        """The mean output of the neighbours of each row among all others, where all votes count the same."""
+        """The mean output of the neighbours of each row among all others, if all votes count the same."""
         drawn = self.tied_distance == "random" or self.tied_vote in ("random", "nearest", "priority")
         if self.distance not in MEASURED or self.weights != "uniform" or drawn or self.k >= len(rows):
             return None
-        seen = LeaveOneOutTable.behind(rows.table, steps)
-        if seen is None or seen.table.codes.shape[1]:
+        view = LeaveOneOutTable.behind(rows.table, steps)
+        if view is None or view.table.codes.shape[1]:
             return None
         blocks = []
-        for pairs, doubtful in pairs_without_each_row(seen, self.distance, self.k):
+        for pairs, doubtful in pairs_without_each_row(view, self.distance, self.k):
             voters, votes = voting_pairs(pairs, rows.weights, self.k, rows.outputs, self.tied_distance)
             blocks.append(mean_outputs(voters, votes, rows.outputs))
             blocks[-1][doubtful] = np.nan
@@ -374,44 +286,93 @@ class NearestNeighbours(
         """What is stored, and who votes."""
         rows = len(self.outputs_)
         note = "Nothing is learned but the rows themselves: an answer is the vote of the nearest ones."
-        even = self.outputs_.shape[1] == 2 and self.k % 2 == 0
-        return (
-            findings.Table(
-                "Stored rows",
-                header=("what", "value"),
-                rows=(
-                    ("training rows", rows),
-                    ("columns", len(self.columns_)),
-                    ("neighbours that vote", min(self.k, rows)),
-                    ("distance", self.distance),
-                    ("a vote counts", self.weights),
-                    ("effective parameters, rows / k", rows / min(self.k, rows)),
-                ),
-                note=f"{note} {ODD.format(self)}" if even else note,
-            ),
+        if self.outputs_.shape[1] == 2 and self.k % 2 == 0:
+            note += f" Each of two classes may have half of {self.k} votes: {self.tied_vote} decides then; "
+            note += "an odd k has no such ties."
+        lines = (
+            ("training rows", rows),
+            ("columns", len(self.columns_)),
+            ("neighbours that vote", min(self.k, rows)),
+            ("distance", self.distance),
+            ("a vote counts", self.weights),
+            ("effective parameters, rows / k", rows / min(self.k, rows)),
         )
+        return (findings.Table("Stored rows", ("what", "value"), lines, note=note),)
 
     def explain_answer(self, table: Table) -> findings.Explanation:
         """The training rows that vote on the row, the nearest first."""
         ((voters, votes),) = self.neighbours(table)
         outputs = self.outputs_[voters.stored]
-        answers = (
-            outputs[:, 0].tolist()
-            if self.classes_ is None
-            else [self.classes_[code] for code in outputs.argmax(axis=1)]
-        )
+        answers: list[float] | list[str] = outputs[:, 0].tolist()
+        if self.classes_ is not None:
+            answers = [self.classes_[code] for code in outputs.argmax(axis=1)]
         rows = zip((voters.stored + 1).tolist(), voters.distance.tolist(), answers, votes.tolist(), strict=True)
         header = ("training row", "distance", self.target_, "vote")
         return (findings.Table("Nearest neighbours", header, tuple(rows)),)
 
     def check_learned(self) -> None:
-        """As many lines as the distance makes of these columns, and answers that can be."""
-        nothing = Table.of(((column, np.empty(0)) for column in self.columns_), 0)
-        if self.spans_.shape != nothing.numbers.shape[1:]:
+        """As many lines as the distance makes of these columns; finite outputs; positive weights."""
+        empty = Table.of(((column, np.empty(0)) for column in self.columns_), 0)
+        if self.spans_.shape != empty.numbers.shape[1:]:
             raise ValueError("the stored rows of knn have other columns")
-        lines = self._distance.points(nothing, self.spans_)
+        lines = self._distance.points(empty, self.spans_)
         if (len(lines.numbers), len(lines.codes)) != (len(self.numbers_), len(self.codes_)):
             raise ValueError("the stored rows of knn have other columns")
         finite = np.isfinite(self.outputs_).all() and np.isfinite(self.weights_).all()
         if not finite or len(self.weights_) == 0 or self.weights_.min() <= 0:
             raise ValueError("the stored rows of knn have outputs or weights that cannot be")
+
+
+def voting_pairs(pairs: Pairs, weights: Array, k: int, outputs: Array, tied: str) -> tuple[Pairs, Array]:
+    """The pairs that vote, and how many rows each counts for.
+
+    Rows closer than the k-th get their seats first; those as far as the k-th share the seats that are left.
+    """
+    kth = kth_distance(pairs, weights[pairs.stored], k)
+    near = pairs.distance <= kth * (1 + SAME)
+    pairs, kth = pairs.keep(near), kth[near]
+    at_the_edge, count = pairs.distance >= kth * (1 - SAME), weights[pairs.stored]
+    if tied == "all":
+        return pairs, count
+    if tied == "share":
+        nearer = np.add.reduceat(count * ~at_the_edge, pairs.begins)
+        as_far = np.add.reduceat(count * at_the_edge, pairs.begins)
+        share = np.repeat(np.minimum((k - nearer) / as_far, 1.0), pairs.counts)
+        return pairs, np.where(at_the_edge, count * share, count)
+    if tied == "majority":
+        # Tied rows with the most frequent output sit first; of equals, the lowest class or value.
+        _, output = np.unique(outputs[pairs.stored, ::-1], axis=0, return_inverse=True)
+        query_and_output = pairs.query * (int(output.max()) + 1) + output
+        _, group = np.unique(query_and_output, return_inverse=True)
+        frequency = np.bincount(group, weights=count * at_the_edge)[group]
+        order = np.lexsort((pairs.stored, output, -frequency, at_the_edge, pairs.query))
+    else:  # "first", or "random": then the training rows were shuffled when they were stored
+        order = np.lexsort((pairs.stored, at_the_edge, pairs.query))
+    pairs = pairs.keep(order)
+    count = weights[pairs.stored]
+    seats = np.clip(k - (running_sums(pairs, count) - count), 0.0, count)
+    return pairs.keep(seats > 0), seats[seats > 0]
+
+
+def vote_weights(voters: Pairs, weights: str, gamma: float) -> Array:
+    """What a vote counts at its distance."""
+    distance = voters.distance
+    if weights == "uniform":
+        return np.ones(len(distance))
+    if weights == "inverse":
+        return 1 / (distance + 1e-10)
+    nearest = voters.of_each(np.minimum)
+    if weights == "inverse-linear":  # the farthest counts 0; all count 1 if all are equally far
+        farthest = voters.of_each(np.maximum)
+        equal = farthest - nearest <= SAME * farthest
+        return np.where(equal, 1.0, (farthest - distance) / np.where(equal, 1.0, farthest - nearest))
+    # Relative to the nearest, so that not all of them underflow.
+    if weights == "gaussian":
+        return np.asarray(np.exp(-gamma * (distance - nearest) * (distance + nearest)))
+    return np.asarray(np.exp(-gamma * (distance - nearest)))
+
+
+def mean_outputs(voters: Pairs, votes: Array, outputs: Array) -> Array:
+    """The mean output of the voters of each query point."""
+    sums = [np.add.reduceat(votes * column[voters.stored], voters.begins) for column in outputs.T]
+    return np.column_stack(sums) / np.add.reduceat(votes, voters.begins)[:, None]
