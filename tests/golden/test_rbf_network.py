@@ -12,7 +12,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.metrics.pairwise import rbf_kernel
 
 from mlcli.engines.centres import squared_from_mean
-from mlcli.models.kernel_methods.rbf_network import RadialBasisNetwork
+from mlcli.models.kernel_methods.rbf_network import LeastSquares, RadialBasisNetwork
 from tests.golden.asking import answered, asked, fitted
 from tests.golden.discriminants import rows as labelled_rows
 from tests.golden.test_svm_regression import rows, some
@@ -59,7 +59,7 @@ def test_the_gradient_by_log_gamma_is_that_of_differences(widths: str) -> None:
     X, y = some()
     model = fitted(RadialBasisNetwork(centres=5, rounds=0, widths=widths), rows(X, y))
     squared, weights = squared_from_mean(X, model.points_), np.ones(len(y))
-    learned = model._fitted(squared, y[:, None], weights)
+    learned = LeastSquares.of(np.exp(-model.gammas_ * squared), y[:, None], weights, True, model.cutoff)
 
     def error(log_gammas: Any) -> Any:
         return model.error_and_slopes(squared, np.exp(log_gammas), learned, y[:, None], weights)

@@ -40,14 +40,8 @@ from mlcli.engines.calibration import of_all_classes, slope, softmax
 from mlcli.engines.kernel_models import KernelModel, distinct_rows
 from mlcli.tasks.classification import Classifier, LabelledRows
 
-CONSTANT = 1.0
-"""Added to kernel values in place of b."""
-MOST_VISITS = 200
-"""Of how many visits to rows it is told what they changed."""
 FIELDS = 5
-"""Of a visit, beside f of each class."""
-HELD_OUT = 3
-"""One of so many rows is held out to see how sure answers are."""
+"""Of a stored visit, beside f of each class."""
 
 
 @register("kernel-perceptron", reference="Aizerman, Braverman & Rozonoer 1964; averaged: Freund & Schapire 1999")
@@ -71,37 +65,48 @@ class KernelPerceptron(KernelModel, Classifier, ComparesPairs, RowExplainer, Uns
 
     @property
     def unstable(self) -> bool:
-        """What the last mistake has left, where that is not averaged."""
+        """Without averaging, the last mistake decides."""
         return not self.average
 
     @property
     def accepts(self) -> Accepts:
-        """What other methods with kernels do, but no weights: a mistake is a mistake."""
+        """As other kernel methods, but without weights: a mistake is a mistake."""
         return replace(super().accepts, weights=False)
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
-        """Pass over the rows; another learner of two thirds of them tells how sure answers to the rest are."""
+        """Pass over the rows; another perceptron, fitted to two thirds of them, calibrates the probabilities."""
         rows = distinct_rows(data)
         points, K = self.kernel_of(rows)
-        K = K + K.dtype.type(CONSTANT)
-        met = self._classes_as_met(rows)
-        y = np.argsort(met)[np.searchsorted(np.sort(met), rows.y)].astype(np.int32)
-        beta, passes, mistakes = self._learned(K, y, len(met))
+        K = K + K.dtype.type(1.0)  # in place of b
+        # Classes as they come: between equal rivals the first is taken, whatever its name.
+        present, first = np.unique(rows.y, return_index=True)
+        classes = rows.y[np.sort(first)]
+        y = np.argsort(classes)[np.searchsorted(present, rows.y)].astype(np.int32)
+        beta, passes, mistakes = self._learn(K, y, len(classes))
         if mistakes and not self.average:
-            text = f"{mistakes} of {len(rows)} rows were mistakes in the last of {passes} passes"
-            warnings.warn(f"{text}: take the average, more passes or another kernel", MlcliWarning, stacklevel=2)
-        self.slope_ = self._slope(K, y, len(met))
-        beta = beta[np.argsort(met)].T
+            message = (
+                f"{mistakes} of {len(rows)} rows were mistakes in the last of {passes} passes: take the average"
+            )
+            warnings.warn(
+                f"{message}: take the average, more passes or another kernel", MlcliWarning, stacklevel=2
+            )
+        held_out = np.arange(len(y)) % 3 == 2
+        self.slope_ = 1.0
+        if len(classes) > 1 and held_out.any():
+            others, _, _ = self._learn(K[np.ix_(~held_out, ~held_out)], y[~held_out], len(classes))
+            scores = (others @ K[np.ix_(~held_out, held_out)]).T
+            self.slope_ = slope(scores, y[held_out], np.ones(int(held_out.sum())))
+        beta = beta[np.argsort(classes)].T
         used = np.flatnonzero(beta.any(axis=1))
-        self.points_, self.coefficients_, self.levels_ = points[used], beta[used], CONSTANT * beta.sum(axis=0)
+        self.points_, self.coefficients_, self.levels_ = points[used], beta[used], beta.sum(axis=0)
         self.rows_ = rows.rows[used]
         self.visited_ = passes, len(used), mistakes
-        wanted = MOST_VISITS if self.detail == "full" and len(met) > 1 else 0
-        visits = islice(_visits(K, y, passes, met, (rows.rows + 1).tolist()), wanted)
-        self.visits_ = np.array(list(visits)).reshape(-1, FIELDS + len(met))
+        told = 200 if self.detail == "full" and len(classes) > 1 else 0
+        visits = islice(_visits(K, y, passes, classes, (rows.rows + 1).tolist()), told)
+        self.visits_ = np.array(list(visits)).reshape(-1, FIELDS + len(classes))
 
-    def _learned(self, K: Array, y: Codes, classes: int) -> tuple[Array, int, int]:
-        """The coefficients (classes × rows), how many passes that took, and the mistakes of the last one."""
+    def _learn(self, K: Array, y: Codes, classes: int) -> tuple[Array, int, int]:
+        """The coefficients (classes × rows), the number of passes, and the mistakes of the last one."""
         from mlcli.kernels.linear.perceptron import perceive
 
         scores, beta, timed = (np.zeros((classes, len(y))) for _ in range(3))
@@ -110,57 +115,37 @@ class KernelPerceptron(KernelModel, Classifier, ComparesPairs, RowExplainer, Uns
         visits, passes, mistakes = perceive(K, y, self.passes, scores, beta, timed)
         return ((visits + 1) * beta - timed) / visits if self.average else beta, passes, mistakes
 
-    def _slope(self, K: Array, y: Codes, classes: int) -> float:
-        """How steeply probabilities rise with f, by every third row and what the others teach."""
-        asked = np.arange(len(y)) % HELD_OUT == HELD_OUT - 1
-        if classes < 2 or not asked.any():
-            return 1.0
-        beta, _, _ = self._learned(K[np.ix_(~asked, ~asked)], y[~asked], classes)
-        return slope((beta @ K[np.ix_(~asked, asked)]).T, y[asked], np.ones(int(asked.sum())))
-
-    def _classes_as_met(self, rows: LabelledRows) -> Codes:
-        """The classes that have rows, as they come: between equal rivals the first is taken, whatever its name."""
-        _, first = np.unique(rows.y, return_index=True)
-        return rows.y[np.sort(first)]
-
     def predict_proba(self, table: Table) -> Array:
         """The softmax of the sums of the classes that had rows."""
         sums = self.responses(table, self.coefficients_) + self.levels_
         return of_all_classes(softmax(self.slope_ * sums), self.class_totals_)
 
     def explain(self) -> findings.Explanation:
-        """How the passes went, and the weights where there are any."""
-        done, used, mistakes = self.visited_
+        """How the passes went, the weights if there are any, and the first visits with what each has changed."""
+        passes, used, mistakes = self.visited_
         lines = (
-            ("passes", done),
+            ("passes", passes),
             ("rows that were ever a mistake", used),
             ("mistakes in the last pass", mistakes),
         )
         note = "Without a mistake in the last pass, all training rows are on the right side of what it ended with."
         names = self._class_names()
-        return (
-            findings.Table("Passes", ("what", "count"), lines, note=note),
-            *self.weights(names, self.coefficients_, "β"),
-            *self._visits_of(names),
-        )
-
-    def _visits_of(self, names: Sequence[str]) -> tuple[findings.Table, ...]:
-        """The first visits, and what each has changed."""
-        if not len(self.visits_):
-            return ()
-        lines = []
-        for number, row, own, rival, wrong, *f in self.visits_.tolist():
-            label, other = self.classes_[int(own)], self.classes_[int(rival)]
-            change = f"β +1 for {label}, −1 for {other}" if wrong else ""
-            lines.append((int(number), int(row), label, *f, change))
-        header = ("pass", "row", self.target_, *(f"f of {name}" for name in names), "mistake")
-        return (findings.Table("Row by row", header, tuple(lines)),)
+        tables = [findings.Table("Passes", ("what", "count"), lines, note=note)]
+        if len(self.visits_):
+            visits = []
+            for number, row, own, rival, wrong, *f in self.visits_.tolist():
+                label, other = self.classes_[int(own)], self.classes_[int(rival)]
+                change = f"β +1 for {label}, −1 for {other}" if wrong else ""
+                visits.append((int(number), int(row), label, *f, change))
+            header = ("pass", "row", self.target_, *(f"f of {name}" for name in names), "mistake")
+            tables.append(findings.Table("Row by row", header, tuple(visits)))
+        return (tables[0], *self.weights(names, self.coefficients_, "β"), *tables[1:])
 
     def _class_names(self) -> list[str]:
         return [name for name, total in zip(self.classes_, self.class_totals_, strict=True) if total > 0]
 
     def explain_answer(self, table: Table) -> findings.Explanation:
-        """What each row that was a mistake adds."""
+        """The contribution of each row that was a mistake."""
         return (self.terms_of_points(table, self._class_names(), self.coefficients_, self.levels_),)
 
     def check_learned(self) -> None:
@@ -177,7 +162,7 @@ class KernelPerceptron(KernelModel, Classifier, ComparesPairs, RowExplainer, Uns
 def _visits(
     K: Array, y: Codes, passes: int, classes: Codes, numbers: Sequence[int]
 ) -> Iterator[tuple[float, ...]]:
-    """The same visits again, one row after another, as by hand; ``classes`` in the order in which they are met."""
+    """The same visits again, row by row; ``classes`` in the order in which they come."""
     scores, order = np.zeros((len(classes), len(y))), np.argsort(classes)
     for number, row in product(range(1, passes + 1), range(len(y))):
         before, own = scores[:, row].copy(), y[row]

@@ -57,7 +57,7 @@ class KernelRidge(KernelModel, Classifier, Regressor, ComparesPairs, RowExplaine
     effective_: float = learned()
 
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
-        """Solve the equations, and find what rows get that are left out."""
+        """Solve the equations, and predict each row from the others."""
         rows = distinct_rows(data)
         outputs = rows.outputs
         self.points_, K = self.kernel_of(rows, precise=True)
@@ -72,8 +72,8 @@ class KernelRidge(KernelModel, Classifier, Regressor, ComparesPairs, RowExplaine
         own = diagonal - (ones @ inverse) ** 2 / (ones @ ones)
         alone = own <= 1e-12 * diagonal
         left_out = self.coefficients_ / np.where(alone, np.inf, own)[:, None]
-        missed = self.coefficients_ * (self.alpha / rows.weights)[:, None]
-        squares = [(one**2).sum(axis=1) for one in (missed, left_out)]
+        residuals = self.coefficients_ * (self.alpha / rows.weights)[:, None]
+        squares = [(errors**2).sum(axis=1) for errors in (residuals, left_out)]
         self.errors_ = np.array([np.sqrt(np.average(square, weights=rows.weights)) for square in squares])
         self.effective_ = len(rows) - float((self.alpha / rows.weights) @ own)
         self.slope_ = 1.0

@@ -47,20 +47,10 @@ from mlcli.tasks.classification import Classifier, LabelledRows
 from mlcli.tasks.regression import Regressor
 from mlcli.tasks.supervised import SupervisedRows
 
-MOST_CENTRES = 3_000
-FEWEST, PER_CLASS, ROWS_EACH, ENOUGH_CENTRES = 30, 5, 20, 100
-"""The default number of centres: this many, so many per class, or one per so many rows; at most 100."""
-ALONE = 1e-8
-"""What is left of a row that decides about its own answer alone."""
-FIRST_STEP, LEAST_STEP = 0.5, 1e-3
-"""How far log γ moves at first, and how far it is worth to try."""
-ENOUGH = 1e-4
-"""Rounds end when the error falls by less than this share."""
-
 
 @dataclass(frozen=True, eq=False)
-class Weights:
-    """The least squares of some features, b included, and how much each row decides about its own answer."""
+class LeastSquares:
+    """Weights of some features by least squares, b included, and the leverage of each row."""
 
     level: Array
     weights: Array
@@ -68,8 +58,8 @@ class Weights:
     leverage: Array
 
     @staticmethod
-    def of(features: Array, outputs: Array, weights: Array, bias: bool, cutoff: float) -> Weights:
-        """One step of learning, by the pseudo-inverse."""
+    def of(features: Array, outputs: Array, weights: Array, bias: bool, cutoff: float) -> LeastSquares:
+        """By the pseudo-inverse, without singular values below ``cutoff`` times the largest."""
         share = (weights / weights.sum())[:, None]
         middle = (share * features).sum(axis=0) if bias else np.zeros(features.shape[1])
         level = (share * outputs).sum(axis=0) if bias else np.zeros(outputs.shape[1])
@@ -77,17 +67,17 @@ class Weights:
         U, sizes, V = np.linalg.svd(root * (features - middle), full_matrices=False)
         kept = (sizes > cutoff * sizes.max(initial=0.0)) & (sizes > 0)
         U, sizes, V = U[:, kept], sizes[kept], V[kept]
-        found = V.T @ ((U.T @ (root * (outputs - level))) / sizes[:, None])
-        answers = level + (features - middle) @ found
+        coefficients = V.T @ ((U.T @ (root * (outputs - level))) / sizes[:, None])
+        answers = level + (features - middle) @ coefficients
         leverage = (U**2).sum(axis=1) + (share[:, 0] if bias else 0.0)
-        return Weights(level - middle @ found, found, answers, leverage)
+        return LeastSquares(level - middle @ coefficients, coefficients, answers, leverage)
 
     def left_out(self, outputs: Array) -> Array:
-        """What each row would get by the others; the level where it alone decides about itself."""
+        """The leave-one-out answer for each row; the level if the row alone decides about its answer."""
         rest = 1.0 - self.leverage
-        alone = rest < ALONE
-        missed = (outputs - self.answers) / np.where(alone, 1.0, rest)[:, None]
-        return np.where(alone[:, None], self.level, outputs - missed)
+        alone = rest < 1e-8
+        residuals = (outputs - self.answers) / np.where(alone, 1.0, rest)[:, None]
+        return np.where(alone[:, None], self.level, outputs - residuals)
 
 
 @register("rbf-network", reference="Broomhead & Lowe 1988; Moody & Darken 1989 for centres by k-means", revision=2)
@@ -131,11 +121,11 @@ class RadialBasisNetwork(Classifier, Regressor, RowExplainer):
         rows = distinct_rows(data)
         X = rows.table.numbers
         outputs = 2.0 * rows.outputs - 1.0 if isinstance(rows, LabelledRows) else rows.outputs
-        self.points_ = self._centres(rows, rng)
+        self.points_ = self._place_centres(rows, rng)
         squared = squared_from_mean(X, self.points_)
         gamma = scale(X, rows.weights) if self.gamma is None else self.gamma
         self.gammas_ = np.full(len(self.points_), gamma if self.sigma is None else 1 / (2 * self.sigma**2))
-        fitted = self._in_turn(squared, outputs, rows.weights)
+        fitted = self._learn_in_turn(squared, outputs, rows.weights)
         self.level_, self.weights_ = fitted.level, fitted.weights
         left_out = fitted.left_out(outputs)
         self.left_out_ = _error(left_out, outputs, rows.weights)
@@ -143,46 +133,41 @@ class RadialBasisNetwork(Classifier, Regressor, RowExplainer):
         if isinstance(rows, LabelledRows):
             self.slope_ = slope_of_present(left_out, rows.y, rows.weights)
 
-    def _in_turn(self, squared: Array, outputs: Array, weights: Array) -> Weights:
-        """Weights, widths, weights, and so on, until the error hardly falls."""
-        fitted = self._fitted(squared, outputs, weights)
-        errors = [_error(fitted.answers, outputs, weights)]
-        for _ in range(self.rounds):
-            moved = self._moved(squared, fitted, outputs, weights)
-            if moved is None or (len(errors) > 1 and errors[-1] > (1 - ENOUGH) * errors[-2]):
-                break
-            self.gammas_ = moved
-            fitted = self._fitted(squared, outputs, weights)
+    def _place_centres(self, rows: SupervisedRows, rng: np.random.Generator) -> Array:
+        """The centres of k-means, or all rows."""
+        X, most = rows.table.numbers, 3_000
+        if self.every_row or self.centres is not None:
+            count = self.centres or len(rows)
+        else:
+            classes = int(np.count_nonzero(rows.class_totals)) if isinstance(rows, LabelledRows) else 1
+            count = min(100, max(30, 5 * classes, len(rows) // 20))
+        if count < len(X):
+            return means_settled(X, rows.weights, count, rng)
+        if len(X) > most:
+            message = f"{len(X):,} different rows are too many centres"
+            raise FitError(message, hint=f"at most {most:,}; let k-means place fewer: -p centres=100")
+        return X
+
+    def _learn_in_turn(self, squared: Array, outputs: Array, weights: Array) -> LeastSquares:
+        """Weights, widths, weights, and so on, until a round lowers the error by less than 0.01 %."""
+        errors: list[float] = []
+        for round_ in range(self.rounds + 1):
+            fitted = LeastSquares.of(np.exp(-self.gammas_ * squared), outputs, weights, self.bias, self.cutoff)
             errors.append(_error(fitted.answers, outputs, weights))
+            if round_ == self.rounds or (len(errors) > 1 and errors[-1] > (1 - 1e-4) * errors[-2]):
+                break
+            gammas = self._step_down(squared, fitted, outputs, weights)
+            if gammas is None:
+                break
+            self.gammas_ = gammas
         self.errors_ = np.array(errors)
         return fitted
 
-    def _centres(self, rows: SupervisedRows, rng: np.random.Generator) -> Array:
-        """All rows, or where Lloyd's steps from a good start end."""
-        X = rows.table.numbers
-        count = self._count(rows)
-        if count < len(X):
-            return means_settled(X, rows.weights, count, rng)
-        if len(X) > MOST_CENTRES:
-            text = f"{len(X):,} different rows are too many centres"
-            raise FitError(text, hint=f"at most {MOST_CENTRES:,}; let k-means place fewer: -p centres=100")
-        return X
-
-    def _count(self, rows: SupervisedRows) -> int:
-        if self.every_row or self.centres is not None:
-            return self.centres or len(rows)
-        classes = int(np.count_nonzero(rows.class_totals)) if isinstance(rows, LabelledRows) else 1
-        return min(ENOUGH_CENTRES, max(FEWEST, PER_CLASS * classes, len(rows) // ROWS_EACH))
-
-    def _fitted(self, squared: Array, outputs: Array, weights: Array) -> Weights:
-        return Weights.of(np.exp(-self.gammas_ * squared), outputs, weights, self.bias, self.cutoff)
-
-    def _moved(self, squared: Array, fitted: Weights, outputs: Array, weights: Array) -> Array | None:
-        """The widths after a step down the gradient that lowers the error; None where no step does."""
+    def _step_down(self, squared: Array, fitted: LeastSquares, outputs: Array, weights: Array) -> Array | None:
+        """The widths after a step down the gradient that lowers the error; None if no step does."""
         before, slopes = self.error_and_slopes(squared, self.gammas_, fitted, outputs, weights)
-        largest = np.abs(slopes).max()
-        step = FIRST_STEP
-        while largest > 0 and step >= LEAST_STEP:
+        largest, step = np.abs(slopes).max(), 0.5
+        while largest > 0 and step >= 1e-3:
             gammas = self.gammas_ * np.exp(-step * slopes / largest)
             if self.error_and_slopes(squared, gammas, fitted, outputs, weights)[0] < before:
                 return np.asarray(gammas)
@@ -190,14 +175,14 @@ class RadialBasisNetwork(Classifier, Regressor, RowExplainer):
         return None
 
     def error_and_slopes(
-        self, squared: Array, gammas: Array, fitted: Weights, outputs: Array, weights: Array
+        self, squared: Array, gammas: Array, fitted: LeastSquares, outputs: Array, weights: Array
     ) -> tuple[float, Array]:
         """The mean squared error with these widths and the weights as they are, and its derivatives by log γ."""
         basis = np.exp(-gammas * squared)
-        missed = fitted.level + basis @ fitted.weights - outputs
+        residuals = fitted.level + basis @ fitted.weights - outputs
         share = (weights / weights.sum())[:, None]
-        slopes = -2.0 * gammas * ((basis * squared) * ((share * missed) @ fitted.weights.T)).sum(axis=0)
-        error = float((share * missed**2).sum())
+        slopes = -2.0 * gammas * ((basis * squared) * ((share * residuals) @ fitted.weights.T)).sum(axis=0)
+        error = float((share * residuals**2).sum())
         return error, slopes if self.widths == "each" else np.full(len(slopes), slopes.sum())
 
     def _outputs(self, table: Table) -> Array:
@@ -214,35 +199,26 @@ class RadialBasisNetwork(Classifier, Regressor, RowExplainer):
         return of_present_classes(self._outputs(table), self.slope_, self.class_totals_)
 
     def explain(self) -> findings.Explanation:
-        """How the error fell, and where the Gaussians stand."""
-        used = f"{len(self.points_)} centres{', and a constant' if self.bias else ''}"
+        """How the error fell, and the centres with their weights."""
+        note = f"With {len(self.points_)} centres{', and a constant' if self.bias else ''}."
         lines = (
             ("of the training rows", float(self.errors_[-1])),
             ("leave-one-out, centres as they are", self.left_out_),
         )
-        outputs = self.classes_ if self.classes_ else (self.target_,)
-        header = (
-            "centre",
-            *(column.name for column in self.columns_),
-            "gamma",
-            *(f"weight of {name}" for name in outputs),
-        )
+        rounds, line = tuple(map(float, range(len(self.errors_)))), ("training rows", tuple(self.errors_.tolist()))
+        names, outputs = (column.name for column in self.columns_), self.classes_ or (self.target_,)
+        header = ("centre", *names, "gamma", *(f"weight of {name}" for name in outputs))
         table = np.column_stack([self.points_, self.gammas_, self.weights_]).tolist()
-        centres = tuple((number, *line) for number, line in enumerate(table, 1))
-        rounds = tuple(map(float, range(len(self.errors_))))
+        centres = tuple((number, *row) for number, row in enumerate(table, 1))
+        after_steps = "Centres are in the columns after the steps before the network."
         return (
-            findings.Table("Mean squared error", ("error", "value"), lines, note=f"With {used}."),
-            findings.Curve("Error by round", "round", rounds, (("training rows", tuple(self.errors_.tolist())),)),
-            findings.Table(
-                "Hidden units",
-                header,
-                centres,
-                note="Centres are in the columns after the steps before the network.",
-            ),
+            findings.Table("Mean squared error", ("error", "value"), lines, note=note),
+            findings.Curve("Error by round", "round", rounds, (line,)),
+            findings.Table("Hidden units", header, centres, note=after_steps),
         )
 
     def explain_answer(self, table: Table) -> findings.Explanation:
-        """What each Gaussian adds to the sums."""
+        """The contribution of each Gaussian."""
         alike = np.exp(-self.gammas_ * squared_from_mean(table.numbers[:1], self.points_)[0])
         names = [f"centre {number}" for number in range(1, len(alike) + 1)]
         outputs = self.classes_ or (self.target_,)

@@ -24,8 +24,6 @@ Choices:
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from mlcli.core import findings
@@ -44,35 +42,14 @@ from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import Regressor
 from mlcli.tasks.supervised import SupervisedRows
 
-POWERS = tuple(range(-3, 9))
-TRIED_ROWS = 1_500
-"""As many rows, in an order that looks random, decide about gamma."""
-
-
-SHOWN = 20
-"""So many landmarks are shown."""
-
-
-def _shares(powers: Array, weights: Array) -> Array:
-    """Weight times likeness as shares of the row; where all are very small, by their differences."""
-    likeness = np.exp(powers - powers.max(axis=1, keepdims=True)) * weights
-    return np.asarray(likeness / likeness.sum(axis=1, keepdims=True))
-
-
-def _sums(powers: Array, weights: Array) -> Array:
-    """Weight times likeness."""
-    return np.asarray(np.exp(powers) * weights)
-
-
-Likeness = Callable[[Array, Array], Array]
-FORMS: dict[str, Likeness] = {"normalised": _shares, "plain": _sums}
-
 
 @register("similarity", reference="Nadaraya 1964; Watson 1964, Smooth regression analysis")
 class Similarity(Classifier, Regressor, RowExplainer):
     """Stores landmarks; all work is done when it is asked."""
 
-    form: str = param("normalised", "whether answers are shares of all likeness, or sums", choices=FORMS)
+    form: str = param(
+        "normalised", "whether answers are shares of all likeness, or sums", choices=("normalised", "plain")
+    )
     kernel: str = param(
         "gaussian", "how alike two rows are, by their distance", choices=LOG_KERNELS, if_given=True
     )
@@ -103,10 +80,13 @@ class Similarity(Classifier, Regressor, RowExplainer):
         return one_width(self.gamma, self.sigma) + [text] * both
 
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
-        """Store the landmarks, and settle the width."""
+        """Choose the width, and store the landmarks."""
         rows = distinct_rows(data)
         self.errors_ = np.empty((0, 2))
-        self.gamma_ = self._width(rows)
+        if self.sigma is not None:
+            self.gamma_ = 1.0 / (2.0 * self.sigma**2)
+        else:
+            self.gamma_ = self._choose_gamma(rows) if self.gamma is None else self.gamma
         if self.landmark_rows is not None:
             rows = distinct_rows(data.take(named_landmarks(data.rows, self.landmark_rows)))
         elif self.landmarks is not None and self.landmarks < len(rows):
@@ -114,99 +94,93 @@ class Similarity(Classifier, Regressor, RowExplainer):
         self.points_, self.outputs_, self.weights_ = rows.table.numbers, rows.outputs, rows.weights
         self.rows_ = rows.rows
 
-    def _width(self, rows: SupervisedRows) -> float:
-        if self.sigma is not None:
-            return 1.0 / (2.0 * self.sigma**2)
-        if self.gamma is not None:
-            return self.gamma
+    def _choose_gamma(self, rows: SupervisedRows) -> float:
+        """The gamma of the least leave-one-out error of 1,500 rows, which stand in an order that looks random."""
         unit = scale(rows.table.numbers, rows.weights)
-        some = rows.take(slice(0, TRIED_ROWS))
-        if len(some) < 2:
+        subset = rows.take(slice(0, 1_500))
+        if len(subset) < 2:
             return unit
-        tried = [unit * 2.0**power for power in POWERS]
-        squared = squared_from_mean(some.table.numbers, some.table.numbers)
+        gammas = [unit * 2.0**power for power in range(-3, 9)]
+        squared = squared_from_mean(subset.table.numbers, subset.table.numbers)
         np.fill_diagonal(squared, np.inf)
-        log_kernel = LOG_KERNELS[self.kernel]
-        answers = [_shares(log_kernel(gamma * squared), some.weights) @ some.outputs for gamma in tried]
-        errors = [
-            np.average(((answer - some.outputs) ** 2).sum(axis=1), weights=some.weights) for answer in answers
-        ]
-        self.errors_ = np.column_stack([tried, errors])
+        errors = []
+        for gamma in gammas:
+            answers = _normalised(LOG_KERNELS[self.kernel](gamma * squared), subset.weights) @ subset.outputs
+            squares = ((answers - subset.outputs) ** 2).sum(axis=1)
+            errors.append(np.average(squares, weights=subset.weights))
+        self.errors_ = np.column_stack([gammas, errors])
         if max(errors) == 0:
             return unit
-        chosen = tried[int(np.argmin(np.round(np.array(errors) / max(errors), 9)))]
-        warn_at_edge(f"the gamma that {self.id} chose", chosen, tried)
+        chosen = gammas[int(np.argmin(np.round(np.array(errors) / max(errors), 9)))]
+        warn_at_edge(f"the gamma that {self.id} chose", chosen, gammas)
         return chosen
 
-    def _answers(self, table: Table, likeness: Likeness) -> Array:
-        """What the landmarks answer, each as much as its likeness to the row."""
-        step = max(1, BLOCK_CELLS // len(self.points_))
-        blocks = (table.numbers[at : at + step] for at in range(0, max(1, len(table)), step))
-        powers = (self._log_kernel(X) for X in blocks)
-        return np.concatenate([likeness(power, self.weights_) @ self.outputs_ for power in powers])
+    def _similarities(self, X: Array, form: str) -> tuple[Array, Array]:
+        """The logarithm of the kernel of rows with landmarks, and the weight of each landmark in the answer."""
+        logs = LOG_KERNELS[self.kernel](self.gamma_ * squared_from_mean(X, self.points_))
+        return logs, _normalised(logs, self.weights_) if form == "normalised" else np.exp(logs) * self.weights_
 
-    def _log_kernel(self, X: Array) -> Array:
-        """The logarithm of the kernel of rows with landmarks."""
-        return LOG_KERNELS[self.kernel](self.gamma_ * squared_from_mean(X, self.points_))
+    def _answers(self, table: Table, form: str) -> Array:
+        """The weighted outputs of the landmarks, block by block."""
+        step = max(1, BLOCK_CELLS // len(self.points_))
+        blocks = (table.numbers[start : start + step] for start in range(0, max(1, len(table)), step))
+        return np.concatenate([self._similarities(X, form)[1] @ self.outputs_ for X in blocks])
 
     def predict_values(self, table: Table) -> Array:
-        """The sum, or the mean by likeness."""
-        return np.asarray(self._answers(table, FORMS[self.form])[:, 0])
+        """The weighted sum or mean of the values."""
+        return np.asarray(self._answers(table, self.form)[:, 0])
 
     def predict_proba(self, table: Table) -> Array:
-        """The share of each class in the likeness, be it normalised before or after."""
-        return self._answers(table, _shares)
+        """The share of each class in the similarity; it is the same for both forms."""
+        return self._answers(table, "normalised")
 
     def explain(self) -> findings.Explanation:
-        """What is stored, and how the width was chosen."""
+        """What is stored, the first landmarks, and how the width was chosen."""
         lines = (("landmarks", len(self.points_)), ("gamma", self.gamma_), ("width σ", (2 * self.gamma_) ** -0.5))
         stored = findings.Table("Stored rows", ("what", "value"), lines)
         if not len(self.errors_):
-            return stored, self._landmarks()
-        tried, errors = self.errors_.T.tolist()
+            return stored, self._landmark_table()
+        gammas, errors = self.errors_.T.tolist()
+        title = "Leave-one-out mean squared error"
         note = "Each row is answered by all others; the width of the least error is taken."
-        return (
-            stored,
-            self._landmarks(),
-            findings.Curve(
-                "Leave-one-out mean squared error",
-                "gamma",
-                tuple(tried),
-                (("error", tuple(errors)),),
-                note=note,
-            ),
-        )
+        curve = findings.Curve(title, "gamma", tuple(gammas), (("error", tuple(errors)),), note=note)
+        return stored, self._landmark_table(), curve
 
-    def _landmarks(self) -> findings.Table:
-        """The first landmarks, with their columns as the method sees them."""
-        order = np.argsort(self.rows_, kind="stable")[:SHOWN]
-        answers = [
-            self.classes_[code] if self.classes_ else value
-            for code, value in zip(
-                self.outputs_.argmax(axis=1)[order], self.outputs_[order, 0].tolist(), strict=True
-            )
-        ]
+    def _landmark_table(self) -> findings.Table:
+        """The first 20 landmarks, with their columns as the method sees them."""
+        most = 20
+        order = np.argsort(self.rows_, kind="stable")[:most]
+        answers: list[float] | list[str] = self.outputs_[order, 0].tolist()
+        if self.classes_:
+            answers = [self.classes_[code] for code in self.outputs_.argmax(axis=1)[order]]
         cells = zip(self.rows_[order].tolist(), self.points_[order].tolist(), answers, strict=True)
         rows = tuple(
             (row + 1, *(float(f"{number:.8g}") for number in numbers), answer) for row, numbers, answer in cells
         )
         notes = ["rows of the file, with the columns as they are after the steps"]
-        notes += [f"the first {SHOWN} of {len(self.rows_):,}"] * (len(self.rows_) > SHOWN)
+        if len(self.rows_) > most:
+            notes.append(f"the first {most} of {len(self.rows_):,}")
         absent = [str(row) for row in self.landmark_rows or () if row - 1 not in self.rows_]
-        notes += [f"rows {listed(absent, SHOWN)} are no training rows, or equal to others"] if absent else []
+        if absent:
+            notes.append(f"rows {listed(absent, most)} are no training rows, or equal to others")
         header = ("row", *(column.name for column in self.columns_), self.target_)
         return findings.Table("Landmarks", header, rows, note="; ".join(notes))
 
     def explain_answer(self, table: Table) -> findings.Explanation:
-        """What each landmark adds, as much as it is like the row."""
-        powers = self._log_kernel(table.numbers[:1])
-        likeness = _shares if self.classes_ else FORMS[self.form]
-        added = likeness(powers, self.weights_)[0][:, None] * self.outputs_
+        """The contribution of each landmark."""
+        logs, weights = self._similarities(table.numbers[:1], "normalised" if self.classes_ else self.form)
         names = [f"training row {row + 1}" for row in self.rows_.tolist()]
-        outputs = self.classes_ or (self.target_,)
-        return (terms_of_points(names, np.exp(powers[0]), added, None, outputs, "Contribution of each landmark"),)
+        outputs, title = self.classes_ or (self.target_,), "Contribution of each landmark"
+        contributions = weights[0][:, None] * self.outputs_
+        return (terms_of_points(names, np.exp(logs[0]), contributions, None, outputs, title),)
 
     def check_learned(self) -> None:
         """Weights and a width above 0."""
         if not len(self.points_) or not (self.weights_ > 0).all() or not self.gamma_ > 0:
             raise ValueError("the landmarks of similarity have weights or a width that cannot be")
+
+
+def _normalised(logs: Array, weights: Array) -> Array:
+    """Weighted kernel values as shares of the row, by differences of logarithms in case all are very small."""
+    similarity = np.exp(logs - logs.max(axis=1, keepdims=True)) * weights
+    return np.asarray(similarity / similarity.sum(axis=1, keepdims=True))

@@ -49,20 +49,12 @@ from mlcli.engines.smo import Solution, among, left_out, slope_of_two, solve
 from mlcli.engines.symmetric import pairwise_coupling
 from mlcli.tasks.classification import Classifier, LabelledRows
 
-HARD = 1e7
-"""The cost of the hard margin in units of 1 / mean of K(x, x): no row of classes that lie apart meets it."""
-HARD_MOVES = 200_000
 REST = -1
-ON_MARGIN, INSIDE, OUTSIDE = range(3)
-BINS = 16
-BOUNDS = (
-    "The expected error on new rows is at most E[support vectors] / (N − 1): a row that is no support vector "
-    "changes nothing when it is left out. The span estimates what leaving rows out would give."
-)
+"""As a side: all other classes."""
 
 
 class BinarySVM(NamedTuple):
-    """The margin between the training rows of two sides, and what those that are left out lose of f."""
+    """The margin between the training rows of two sides, and by how much f of a row falls without the row."""
 
     rows: Rows
     margin: Solution
@@ -112,10 +104,13 @@ class SupportVectorMachine(
         return 2e-7 * rows**2 * (2 - 2 / classes) + 5e-4 * (classes - 2) * (classes + 1) / 2
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
-        """Fit a machine between any two sides, and find how sure its answers are."""
+        """Fit a machine for each two sides, and calibrate its probabilities."""
         rows = self.shared("rows of svm", lambda: class_by_class(distinct_rows(data)))
         points, K = self.kernel_of(rows)
-        self.sides_ = self._sides(rows.class_totals)
+        present = np.flatnonzero(rows.class_totals)
+        self.sides_ = np.array(list(combinations(present, 2)), np.int32).reshape(-1, 2)
+        if self.multiclass == "one-against-rest" and len(present) > 2:
+            self.sides_ = np.array([(REST, k) for k in present], np.int32)
         machines = list(self._machines(rows, K))
         self.offsets_ = np.array([machine.margin.offset for machine in machines])
         self.norms_ = np.array([machine.margin.norm for machine in machines])
@@ -130,41 +125,35 @@ class SupportVectorMachine(
             blocks = blocks_of(len(K), len(K), BLOCK_CELLS)
             scores = np.concatenate([K[block] @ beta for block in blocks]) + self.offsets_
         if not self.compared:
-            self._note(rows, machines, scores, removed)
+            self._describe_rows(rows, machines, scores, removed)
 
     def _machines(self, rows: LabelledRows, K: Array) -> Iterator[BinarySVM]:
-        """Between any two sides, by the kernel of their rows; in a search what no cost has bent is known."""
-        costs, spans = self._costs(rows, K), _spans(rows.y)
+        """A machine for each two sides; in a search, one that no cost has bent is used again."""
+        costs, starts = self._costs(rows, K), [0, *(np.flatnonzero(np.diff(rows.y)) + 1).tolist(), len(rows)]
+        spans = {int(rows.y[start]): slice(start, end) for start, end in pairwise(starts)}
         room = np.empty(K.size if len(self.sides_) > 1 else 0, K.dtype)
-        alike = repr({**settings(self), "C": None})
-        known: dict[int, tuple[float, BinarySVM]] = self.shared(("machines", alike), dict)
+        same_but_for_C = repr({**settings(self), "C": None})
+        cache: dict[int, tuple[float, BinarySVM]] = self.shared(("machines", same_but_for_C), dict)
         for index, sides in enumerate(self.sides_.tolist()):
             either = [span for k, span in spans.items() if k in sides or REST in sides]
             of = np.concatenate([np.arange(span.start, span.stop) for span in either])
-            least, machine = known.get(index, (np.inf, None))
+            least, machine = cache.get(index, (np.inf, None))
             if machine is None or self.C is None or least > self.C:
                 y, own = np.where(rows.y[of] == sides[1], 1.0, -1.0), among(K, either, room)
                 margin = self._margin(own, y, costs[of])
                 machine = BinarySVM(of, margin, left_out(own, margin))
                 if self.C is not None and margin.converged and not margin.stopped:
-                    known[index] = self.C, machine
+                    cache[index] = self.C, machine
             yield machine
 
-    def _sides(self, totals: Array) -> Codes:
-        """The two sides of each machine, of classes that have rows."""
-        there = np.flatnonzero(totals)
-        if self.multiclass == "one-against-rest" and len(there) > 2:
-            return np.array([(REST, k) for k in there], np.int32)
-        return np.array(list(combinations(there, 2)), np.int32).reshape(-1, 2)
-
     def _costs(self, rows: LabelledRows, K: Array) -> Array:
-        """What each row costs inside the margin."""
-        if self.C is None:
-            return np.full(len(rows), HARD / max(float(np.diagonal(K).mean(dtype=np.float64)), 1e-300))
+        """The cost of each row inside the margin."""
+        if self.C is None:  # no row of separable classes reaches this cost
+            return np.full(len(rows), 1e7 / max(float(np.diagonal(K).mean(dtype=np.float64)), 1e-300))
         if self.class_weight == "none":
             return np.asarray(self.C * rows.weights)
-        totals, there = rows.class_totals, np.count_nonzero(rows.class_totals)
-        return np.asarray(self.C * rows.weights * (totals.sum() / (there * totals[rows.y])))
+        totals, present = rows.class_totals, np.count_nonzero(rows.class_totals)
+        return np.asarray(self.C * rows.weights * (totals.sum() / (present * totals[rows.y])))
 
     def _margin(self, K: Array, sides: Array, costs: Array) -> Solution:
         """The widest margin between two sides; inside, the first row is positive, whatever its class is called."""
@@ -174,7 +163,7 @@ class SupportVectorMachine(
             return solve(K, y, *bounds, tolerance=self.tolerance).turned(first)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", MlcliWarning)
-            solution = solve(K, y, *bounds, tolerance=self.tolerance, moves=HARD_MOVES)
+            solution = solve(K, y, *bounds, tolerance=self.tolerance, moves=200_000)
         inside = int((y * solution.scores < 1 - 2 * self.tolerance).sum())
         if inside or solution.bounded.any():
             text = f"no plane keeps all rows off a hard margin: {inside} of {len(y)} are still inside it"
@@ -182,35 +171,40 @@ class SupportVectorMachine(
         return solution.turned(first)
 
     def _slopes(self, rows: LabelledRows, machines: Sequence[BinarySVM], scores: Array) -> Array:
-        """How steeply probabilities rise with f, by what rows get that are left out."""
+        """The slopes of probabilities, from leave-one-out scores."""
         if REST in self.sides_:
             y = np.searchsorted(self.sides_[:, 1], rows.y).astype(np.int32)
             return np.full(len(machines), slope(scores, y, rows.weights))
-        of_two = list[float]()
-        for index, (of, margin, _) in enumerate(machines):
-            of_two.append(slope_of_two(scores[of, index], margin.target, rows.weights[of]))
-        return np.array(of_two)
+        slopes = [
+            slope_of_two(scores[of, index], margin.target, rows.weights[of])
+            for index, (of, margin, _) in enumerate(machines)
+        ]
+        return np.array(slopes)
 
-    def _note(self, rows: LabelledRows, machines: Sequence[BinarySVM], scores: Array, removed: Array) -> None:
-        """Keep what is told of the training rows."""
-        role = np.full(len(rows), OUTSIDE)
+    def _describe_rows(
+        self, rows: LabelledRows, machines: Sequence[BinarySVM], scores: Array, removed: Array
+    ) -> None:
+        """Store where the training rows lie, the training error, and the leave-one-out error."""
+        outside, on_margin, inside = 2, 0, 1
+        role = np.full(len(rows), outside)
         for machine in machines:
-            role[machine.rows[machine.margin.beta != 0]] = ON_MARGIN
+            role[machine.rows[machine.margin.beta != 0]] = on_margin
         for machine in machines:
-            role[machine.rows[machine.margin.bounded]] = INSIDE
+            role[machine.rows[machine.margin.bounded]] = inside
         self.support_ = np.zeros((len(rows.classes), 3))
         np.add.at(self.support_, (rows.y, role), 1.0)
         answers = self.decide(self._probabilities(np.vstack([scores, scores - removed])))
         self.errors_ = (answers.reshape(2, -1) != rows.y) @ rows.weights / rows.weights.sum()
-        self.distances_ = np.zeros((0, BINS + 1))
+        bins = 16
+        self.distances_ = np.zeros((0, bins + 1))
         if len(self.sides_) == 1 and self.norms_[0] > 0:
             distance = scores[:, 0] / self.norms_[0]
-            edges = np.linspace(distance.min(), distance.max(), BINS + 1)
+            edges = np.linspace(distance.min(), distance.max(), bins + 1)
             counts = [np.histogram(distance[rows.y == k], edges)[0] for k in self.sides_[0]]
             self.distances_ = np.vstack([edges, np.pad(counts, ((0, 0), (0, 1)))])
 
     def decisions(self, table: Table) -> Array:
-        """What each machine says of each row: f, above 0 for its second side; those compared share points."""
+        """The f of each machine for each row, above 0 for its second side; machines in a search share points."""
         if not self.compared or len(self.points_) > PRECISE_ROWS:
             return np.asarray(self.responses(table, self.coefficients_) + self.offsets_)
         key = ("asked of svm", id(table), self.function)
@@ -218,11 +212,11 @@ class SupportVectorMachine(
         return np.asarray(K @ self.coefficients_ + self.offsets_)
 
     def predict_proba(self, table: Table) -> Array:
-        """The probabilities that fit what the machines decide."""
+        """The probabilities from the f of all machines."""
         return self._probabilities(self.decisions(table))
 
     def _probabilities(self, scores: Array) -> Array:
-        """Probabilities of all classes by the f of each machine."""
+        """Probabilities of all classes from the f of each machine."""
         present, sure = np.flatnonzero(self.class_totals_), scores * self.slopes_
         if REST in self.sides_ or len(self.sides_) == 1:
             sure = sure if REST in self.sides_ else two_sided(sure[:, 0])
@@ -232,27 +226,49 @@ class SupportVectorMachine(
         return of_all_classes(pairwise_coupling(of_pairs, pairs, len(present)), self.class_totals_)
 
     def explain(self) -> findings.Explanation:
-        """The machines, the support vectors, what they promise, and where the rows lie."""
+        """The machines, the support vectors, bounds of the error, and where the rows lie."""
         names = self._machine_names()
         used = np.count_nonzero(self.coefficients_, axis=0).tolist()
         margins = [1 / norm if norm > 0 else np.inf for norm in self.norms_.tolist()]
         machines = tuple(zip(names, margins, self.offsets_.tolist(), used, strict=True))
-        by_class = zip(self.classes_, *self.support_.T.astype(int).tolist(), strict=True)
+        header = ("classes", "margin 1/‖w‖", "b", "support vectors")
         note = "f is above 0 for the first and below 0 for the second; a row at distance 1/‖w‖ has f = ±1."
+        by_class = tuple(zip(self.classes_, *self.support_.T.astype(int).tolist(), strict=True))
+        where = (self.target_, "on the margin", "inside the margin", "no support vector")
+        roles = "On the margin: 0 < α < C in every classifier that uses the row; inside: α = C in one."
         return (
-            findings.Table(
-                "Binary classifiers", ("classes", "margin 1/‖w‖", "b", "support vectors"), machines, note=note
-            ),
-            findings.Table(
-                "Support vectors by class",
-                (self.target_, "on the margin", "inside the margin", "no support vector"),
-                tuple(by_class),
-                note="On the margin: 0 < α < C in every classifier that uses the row; inside: α = C in one.",
-            ),
-            self._promises(),
+            findings.Table("Binary classifiers", header, machines, note=note),
+            findings.Table("Support vectors by class", where, by_class, note=roles),
+            self._bounds(),
             *self.weights(names, self.coefficients_, "αy"),
-            *self._spread(),
+            *self._distance_histogram(),
         )
+
+    def _bounds(self) -> findings.Table:
+        """What the support vectors promise about new rows."""
+        rows, used = float(self.support_.sum()), float(self.support_[:, :2].sum())
+        bound = used / max(rows - 1, 1.0)
+        training, left_out = self.errors_.tolist()
+        lines = (
+            ("error on the training rows, E_in", training),
+            ("support vectors / (N − 1)", min(bound, 1.0)),
+            ("E_in + support vectors / (N − 1)", min(training + bound, 1.0)),
+            ("leave-one-out error by the span", left_out),
+        )
+        note = (
+            "The expected error on new rows is at most E[support vectors] / (N − 1): a row that is no support "
+            "vector changes nothing when it is left out. The span estimates what leaving rows out would give."
+        )
+        return findings.Table("Bounds of the generalisation error", ("what", "share of rows"), lines, note=note)
+
+    def _distance_histogram(self) -> tuple[findings.Histogram, ...]:
+        """How far the training rows of two classes lie from the plane."""
+        if not len(self.distances_):
+            return ()
+        edges, *counts = self.distances_.tolist()
+        sides = zip((self.classes_[k] for k in self.sides_[0]), counts, strict=True)
+        by_class = tuple((name, tuple(line[:-1])) for name, line in sides)
+        return (findings.Histogram("Signed distance of the training rows", "f(x)/‖w‖", tuple(edges), by_class),)
 
     def _machine_names(self) -> list[str]:
         """The class for which f is positive, then that for which it is negative."""
@@ -261,39 +277,17 @@ class SupportVectorMachine(
         return [f"{first} against {second}" for first, second in zip(positive, negative, strict=True)]
 
     def explain_answer(self, table: Table) -> findings.Explanation:
-        """What each support vector adds to f of each machine, and how far the row is from each plane."""
+        """The contribution of each support vector to f, and the distance of the row from each plane."""
         names = self._machine_names()
         if not names:
             return ()
-        found = self.decisions(table)[0]
-        distance = np.divide(found, self.norms_, out=np.full_like(found, np.nan), where=self.norms_ > 0)
-        lines = zip(names, found.tolist(), distance.tolist(), strict=True)
+        f = self.decisions(table)[0]
+        distance = np.divide(f, self.norms_, out=np.full_like(f, np.nan), where=self.norms_ > 0)
+        lines = tuple(zip(names, f.tolist(), distance.tolist(), strict=True))
         return (
             self.terms_of_points(table, names, self.coefficients_, self.offsets_),
-            findings.Table("Signed distance of the row", ("classes", "f(x)", "f(x)/‖w‖"), tuple(lines)),
+            findings.Table("Signed distance of the row", ("classes", "f(x)", "f(x)/‖w‖"), lines),
         )
-
-    def _promises(self) -> findings.Table:
-        """What the support vectors say about rows to come."""
-        rows, used = float(self.support_.sum()), float(self.support_[:, :2].sum())
-        bound = used / max(rows - 1, 1.0)
-        inside, left = self.errors_.tolist()
-        lines = (
-            ("error on the training rows, E_in", inside),
-            ("support vectors / (N − 1)", min(bound, 1.0)),
-            ("E_in + support vectors / (N − 1)", min(inside + bound, 1.0)),
-            ("leave-one-out error by the span", left),
-        )
-        return findings.Table("Bounds of the generalisation error", ("what", "share of rows"), lines, note=BOUNDS)
-
-    def _spread(self) -> tuple[findings.Histogram, ...]:
-        """How far the training rows of two classes lie from the plane."""
-        if not len(self.distances_):
-            return ()
-        edges, *counts = self.distances_.tolist()
-        sides = zip((self.classes_[k] for k in self.sides_[0]), counts, strict=True)
-        of_each = tuple((name, tuple(line[:-1])) for name, line in sides)
-        return (findings.Histogram("Signed distance of the training rows", "f(x)/‖w‖", tuple(edges), of_each),)
 
     def adjustable_parameters(self, table: Table) -> float | None:
         """The coefficients of support vectors, and an offset for each machine."""
@@ -304,9 +298,3 @@ class SupportVectorMachine(
         self.check_points(self.coefficients_)
         if self.sides_.min(initial=0) < REST or self.sides_.max(initial=0) >= len(self.classes_):
             raise ValueError("the binary classifiers of svm have sides that are no classes")
-
-
-def _spans(y: Codes) -> dict[int, slice]:
-    """Where the rows of each class stand together, in their order."""
-    starts = [0, *(np.flatnonzero(np.diff(y)) + 1).tolist(), len(y)]
-    return {int(y[start]): slice(start, end) for start, end in pairwise(starts)}
