@@ -40,8 +40,6 @@ from mlcli.engines.neighbours.search import KDTree, loops_pay, nearest
 from mlcli.tasks.cluster_profiles import NOISE, largest_first
 from mlcli.tasks.clustering import ClusteredRows, Clusterer
 
-POINTS_SHOWN = 60
-
 
 @register("dbscan", reference="Ester, Kriegel, Sander & Xu 1996; Schubert et al. 2017", revision=2)
 class DBSCAN(DistanceClusterer, Clusterer):
@@ -68,27 +66,36 @@ class DBSCAN(DistanceClusterer, Clusterer):
         """Find the core rows, and those that are linked."""
         X, given = self.points_and_distances(data)
         k = min(self.min_rows, len(X))
-        reach = kth_distances(X, k) if given is None else np.partition(given, k - 1, axis=1)[:, k - 1]
-        self.curve_ = np.sort(reach)
-        self.eps_ = self.eps or (float(self.curve_[elbow_of(self.curve_)]) or 1.0)
-        core = np.flatnonzero((reach <= self._limit) & (len(X) >= self.min_rows))
         if given is None:
-            linked = linked_points(X[core], self._limit)
+            points = DistinctRows.of(X)
+            reach = Neighbourhoods(points, points, k, within=False).each(lambda near: near.kth)[points.point_of]
         else:
+            reach = np.partition(given, k - 1, axis=1)[:, k - 1]
+        self.curve_ = curve = np.sort(reach)
+        elbow = len(curve) - 1
+        if len(curve) > 2:  # the farthest point below the line from the first to the last
+            elbow = int(np.argmax(np.linspace(curve[0], curve[-1], len(curve)) - curve))
+        self.eps_ = self.eps or (float(curve[elbow]) or 1.0)
+        core = np.flatnonzero((reach <= self._limit) & (len(X) >= self.min_rows))
+        if given is not None:
             linked = linked_by(len(core), lambda a, b: given[np.ix_(core[a], core[b])] <= self._limit)
+        elif loops_pay(len(core) ** 2):
+            linked = KDTree.of(X[core]).linked(self._limit)
+        else:
+            Z, limit = X[core], self._limit**2
+            linked = linked_by(len(core), lambda a, b: squared_differences(Z[a], Z[b]) <= limit)
         count = int(linked.max(initial=-1)) + 1
         self.core_ = X[core] if given is None else data.rows[core].astype(np.float64)
         self.core_cluster_, self.cluster_count_ = linked, count + 1
-        # number the clusters by their rows, noise last; warn where there is nothing else
         cluster = self.cluster_of(data.table)
         self.noise_ = int((cluster == count).sum())
-        if count:
+        if count:  # number the clusters by their rows
             inside = cluster < count
             order = largest_first(X[inside], cluster[inside], count, data.weights[inside])
             self.core_cluster_ = np.argsort(order).astype(np.int32)[self.core_cluster_]
         else:
-            text = f"no row has {self.min_rows} rows within {self.eps_:g}: all are noise; a larger eps may help"
-            warnings.warn(text, MlcliWarning, stacklevel=3)
+            message = f"no row has {self.min_rows} rows within {self.eps_:g}: all are noise; a larger eps may help"
+            warnings.warn(message, MlcliWarning, stacklevel=3)
 
     @property
     def _limit(self) -> float:
@@ -133,14 +140,14 @@ class DBSCAN(DistanceClusterer, Clusterer):
             raise ValueError("core rows in clusters that are not there")
 
     def explain(self) -> findings.Explanation:
-        """How many rows are what, and the curve that eps may be read from."""
+        """How many rows are core rows or noise, and the curve that eps may be read from."""
         how = "given" if self.eps else "the elbow of the curve below"
         count, core = self.cluster_count_ - 1, len(self.core_cluster_)
         lines = (
             f"{count} cluster{'s' * (count != 1)} of {core} core rows; {self.noise_} rows are noise",
             f"eps {self.eps_:.6g}, {how}; {self.min_rows} rows within it make a core row",
         )
-        shown = np.unique(np.linspace(0, len(self.curve_) - 1, POINTS_SHOWN).astype(np.intp))
+        shown = np.unique(np.linspace(0, len(self.curve_) - 1, 60).astype(np.intp))
         title = f"Sorted k-distances (k = {self.min_rows}, each row the first neighbour of itself)"
         line = tuple(self.curve_[shown].tolist())
         points = tuple((shown + 1.0).tolist())
@@ -150,30 +157,8 @@ class DBSCAN(DistanceClusterer, Clusterer):
         )
 
 
-def kth_distances(X: Array, k: int) -> Array:
-    """The distance of each row to the k-th nearest, itself the first."""
-    points = DistinctRows.of(X)
-    around = Neighbourhoods(points, points, k, within=False)
-    return around.each(lambda near: near.kth)[points.point_of]
-
-
-def elbow_of(curve: Array) -> int:
-    """The place of an ascending curve that lies farthest below the line from its first to its last point."""
-    if len(curve) < 3:
-        return len(curve) - 1
-    line = np.linspace(curve[0], curve[-1], len(curve))
-    return int(np.argmax(line - curve))
-
-
-def linked_points(X: Array, limit: float) -> Codes:
-    """The cluster of each row: those within a distance of each other, from neighbour to neighbour."""
-    if loops_pay(len(X) ** 2):
-        return KDTree.of(X).linked(limit)
-    return linked_by(len(X), lambda subset, others: squared_differences(X[subset], X[others]) <= limit * limit)
-
-
 def linked_by(rows: int, near: Callable[[Rows, Rows], Flags]) -> Codes:
-    """The same, by what says which of some rows are near to which others."""
+    """The cluster of each row: those linked from neighbour to neighbour; ``near`` tells which rows are near."""
     cluster = np.full(rows, -1, np.int32)
     while (cluster < 0).any():
         reached, number = np.flatnonzero(cluster < 0)[:1], cluster.max() + 1

@@ -36,8 +36,8 @@ from mlcli.engines.content_seeds import draws
 from mlcli.engines.distance_matrix import DISTANCES_HELP, TransductiveClusterer
 from mlcli.tasks.clustering import ClusteredRows, Clusterer
 
-ROWS_AT_MOST = 20_000
 TIE = 1e-12
+"""Distances that differ by this share are ties."""
 
 
 @register("divisive", reference="Kaufman & Rousseeuw 1990, Finding Groups in Data, chapter 6", revision=2)
@@ -63,25 +63,15 @@ class Divisive(TransductiveClusterer, Clusterer, ComparesPairs):
 
     def fit(self, data: ClusteredRows, rng: np.random.Generator) -> None:
         """Split the widest cluster until there are enough."""
-        if len(data) > ROWS_AT_MOST:
-            what = f"divisive clustering of {len(data):,} rows needs a matrix of {8e-9 * len(data) ** 2:.0f} GB"
-            raise FitError(what, hint="k-means holds no more than the rows")
+        if len(data) > 20_000:
+            message = f"divisive clustering of {len(data):,} rows needs a matrix of {8e-9 * len(data) ** 2:.0f} GB"
+            raise FitError(message, hint="k-means holds no more than the rows")
         X, given = self.points_and_distances(data)
         apart = np.sqrt(squared_differences(X, X)) if given is None else given
-        clusters = self._split_all(apart, np.argsort(draws(data.table, 0), kind="stable"))
-        cluster = np.zeros(len(X), np.int32)
-        for number, members in enumerate(clusters):
-            cluster[members] = number
-        self.keep(data, X, cluster)
-        if self.diameter is None and len(clusters) < self.clusters:
-            text = f"fewer rows differ ({len(clusters)}) than clusters were asked for ({self.clusters})"
-            warnings.warn(text, MlcliWarning, stacklevel=2)
-
-    def _split_all(self, apart: Array, order: Rows) -> list[Rows]:
-        """The rows of each cluster at last; rows in an order that follows from their cells."""
-        clusters, widths = [order], [_diameter(apart, order)]
+        rows = np.argsort(draws(data.table, 0), kind="stable")  # an order that follows from the cells
+        clusters, widths = [rows], [_diameter(apart, rows)]
         splits: list[tuple[float, int, int]] = []
-        enough = len(order) if self.diameter is not None else self.clusters
+        enough = len(rows) if self.diameter is not None else self.clusters
         while len(clusters) < enough and max(widths) > (self.diameter or 0.0):
             widest = int(np.argmax(np.array(widths) >= max(widths) * (1 - TIE)))
             members = clusters[widest]
@@ -91,7 +81,13 @@ class Divisive(TransductiveClusterer, Clusterer, ComparesPairs):
             widths[widest : widest + 1] = (_diameter(apart, part) for part in clusters[widest : widest + 2])
         self.diameters_ = np.array([width for width, _, _ in splits])
         self.sizes_ = np.array([sizes for _, *sizes in splits], np.intp).reshape(-1, 2)
-        return clusters
+        cluster = np.zeros(len(X), np.int32)
+        for number, members in enumerate(clusters):
+            cluster[members] = number
+        self.keep(data, X, cluster)
+        if self.diameter is None and len(clusters) < self.clusters:
+            message = f"fewer rows differ ({len(clusters)}) than clusters were asked for ({self.clusters})"
+            warnings.warn(message, MlcliWarning, stacklevel=2)
 
     def explain(self) -> findings.Explanation:
         """Every split, in order."""
@@ -109,7 +105,7 @@ def _diameter(apart: Array, members: Rows) -> float:
 
 
 def splinter(apart: Array) -> Flags:
-    """Which rows of a cluster leave it together; a row at least, and one stays."""
+    """The rows that leave a cluster together; at least one leaves, and one stays."""
     rows = len(apart)
     left, sums = np.zeros(rows, bool), apart.sum(axis=1)
     to_left = np.zeros(rows)

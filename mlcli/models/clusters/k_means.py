@@ -25,7 +25,6 @@ Choices:
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -97,41 +96,40 @@ class KMeans(Clusterer):
         stop = Stop(self.tolerance * variance, self.changes, self.max_iterations)
         place = placing_for(cloud.X.size * self.clusters * self.restarts)
 
-        def settled(clusters: int) -> SettledCentres:
+        def settle(clusters: int) -> SettledCentres:
+            """The best restart; a later one must be better by 1e-12 of the total sum of squares."""
             starts = (STARTS[self.start](cloud, clusters, rng) for _ in range(self.restarts))
-            # the best restart; of equally good ones the first
             runs = [Lloyd(cloud, start, place).run(stop) for start in starts]
-            # the share of the sum of squares by which a restart must be better than one before it
             best, tie = runs[0], 1e-12 * float(cloud.weights @ cloud.lengths)
             for run in runs[1:]:
                 if run.within < best.within - tie:
                     best = run
             return replace(best, ends=tuple(run.within for run in runs))
 
-        self._keep(settled(self.clusters) if self.separation is None else self._separated(settled, cloud), cloud)
+        if self.separation is None:
+            best = settle(self.clusters)
+        else:  # the most clusters whose centres lie far enough apart, or one
+            tried = [settle(clusters) for clusters in range(2, self.clusters + 1)]
+            self.separations_ = np.array([_separation(one, cloud) for one in tried])
+            enough = np.flatnonzero(self.separations_ >= self.separation)
+            best = tried[enough[-1]] if len(enough) else settle(1)
+        self._store(best, cloud)
 
-    def _separated(self, settled: Callable[[int], SettledCentres], cloud: CentredRows) -> SettledCentres:
-        """The most clusters, up to so many, whose centres lie far enough apart; one where none do."""
-        tried = [settled(clusters) for clusters in range(2, self.clusters + 1)]
-        self.separations_ = np.array([_separation(one, cloud) for one in tried])
-        enough = np.flatnonzero(self.separations_ >= (self.separation or 0.0))
-        return tried[enough[-1]] if len(enough) else settled(1)
-
-    def _keep(self, best: SettledCentres, cloud: CentredRows) -> None:
-        """Store the centres by size; warn where they still move, or are fewer than asked for."""
-        found = nearest_centres(cloud.X, best.centres, cloud.lengths)
-        order = largest_first(cloud.X, found.cluster, len(best.centres), cloud.weights)
+    def _store(self, best: SettledCentres, cloud: CentredRows) -> None:
+        """Store the centres by size; warn if they still move, or are fewer than asked for."""
+        cluster = nearest_centres(cloud.X, best.centres, cloud.lengths).cluster
+        order = largest_first(cloud.X, cluster, len(best.centres), cloud.weights)
         self.centres_ = best.centres[order]
-        sizes = np.bincount(found.cluster, weights=cloud.weights, minlength=len(order))
+        sizes = np.bincount(cluster, weights=cloud.weights, minlength=len(order))
         self.sizes_ = sizes.astype(np.float64)[order]
-        self.within_ = float(cloud.weights @ squared_lengths(cloud.X - best.centres[found.cluster]))
+        self.within_ = float(cloud.weights @ squared_lengths(cloud.X - best.centres[cluster]))
         self.steps_, self.path_, self.ends_ = best.steps, np.array(best.path), np.array(best.ends)
         if not best.converged:
-            text = f"k-means has not converged after {counted(best.steps, 'iteration')}; raise max_iterations"
-            warnings.warn(text, MlcliWarning, stacklevel=3)
+            message = f"k-means has not converged after {counted(best.steps, 'iteration')}; raise max_iterations"
+            warnings.warn(message, MlcliWarning, stacklevel=3)
         if len(best.centres) < self.clusters and self.separation is None:
-            text = f"fewer rows differ ({len(best.centres)}) than clusters were asked for ({self.clusters})"
-            warnings.warn(text, MlcliWarning, stacklevel=3)
+            message = f"fewer rows differ ({len(best.centres)}) than clusters were asked for ({self.clusters})"
+            warnings.warn(message, MlcliWarning, stacklevel=3)
 
     def cluster_of(self, table: Table) -> Codes:
         """The nearest centre of each row."""
@@ -155,45 +153,39 @@ class KMeans(Clusterer):
             raise ValueError("no centre")
 
     def explain(self) -> findings.Explanation:
-        """How tight the clusters are, and after how many iterations of the best restart."""
+        """How tight the clusters are, after how many iterations of the best restart, and where others ended."""
         total = self.within_ + float(self.sizes_ @ squared_lengths(self.centres_))
         share = self.within_ / total if total > 0 else 0.0
         ended = "stopped" if self.steps_ >= self.max_iterations else "converged"
+        restarts = f"best of {self.restarts} restarts, {ended} after {counted(self.steps_, 'iteration')}"
+        if len(self.ends_) > 1:
+            # Restarts end alike if they differ by less than a millionth of the first inertia.
+            alike = int((self.ends_ - self.ends_.min() <= 1e-6 * self.path_[0]).sum())
+            highest = f", where {alike} ended; the highest inertia of the others is {self.ends_.max():.6g}"
+            restarts += ", where all ended" if alike == len(self.ends_) else highest
         lines = (
             f"inertia (within-cluster sum of squares, WCSS): {self.within_:.6g}, in the columns after the steps",
             f"{100 * share:.1f} % of the total sum of squares",
-            f"best of {self.restarts} restarts, {ended} after {counted(self.steps_, 'iteration')}{self._others()}",
+            restarts,
         )
-        found = findings.Lines(f"{len(self.centres_)} clusters and their centres", lines=lines)
         points, line = tuple(map(float, range(len(self.path_)))), ("inertia", tuple(self.path_.tolist()))
+        centres = findings.Lines(f"{len(self.centres_)} clusters and their centres", lines=lines)
         path = findings.Curve("Inertia by iteration", "iteration", points, (line,))
-        return (found, path) if self.separations_ is None else (found, path, self._tried())
-
-    def _others(self) -> str:
-        """Where the other restarts have ended."""
-        if len(self.ends_) < 2:
-            return ""
-        # restarts end alike if they differ by less than this share of the first inertia
-        alike = int((self.ends_ - self.ends_.min() <= 1e-6 * self.path_[0]).sum())
-        if alike == len(self.ends_):
-            return ", where all ended"
-        return f", where {alike} ended; the highest inertia of the others is {self.ends_.max():.6g}"
-
-    def _tried(self) -> findings.Table:
-        """How far apart the centres of each number of clusters lie."""
-        rows = tuple(enumerate(self.separations_.tolist(), 2))
-        what = "the smallest distance of two centres, in mean distances of rows to theirs"
-        note = f"{what}; wanted: {self.separation:g}"
-        return findings.Table("Separation by the number of clusters", ("clusters", "separation"), rows, note=note)
+        if self.separations_ is None:
+            return centres, path
+        note = "the smallest distance of two centres, in mean distances of rows to theirs"
+        note += f"; wanted: {self.separation:g}"
+        title, rows = "Separation by the number of clusters", tuple(enumerate(self.separations_.tolist(), 2))
+        return centres, path, findings.Table(title, ("clusters", "separation"), rows, note=note)
 
 
-def _separation(settled_centres: SettledCentres, cloud: CentredRows) -> float:
+def _separation(settled: SettledCentres, cloud: CentredRows) -> float:
     """The smallest distance of two centres, in mean distances of rows to theirs."""
-    if len(settled_centres.centres) < 2:
+    if len(settled.centres) < 2:
         return 0.0
-    apart = np.sqrt(squared_differences(settled_centres.centres, settled_centres.centres))
+    apart = np.sqrt(squared_differences(settled.centres, settled.centres))
     np.fill_diagonal(apart, np.inf)
-    near = nearest_centres(cloud.X, settled_centres.centres, cloud.lengths)
-    away = np.sqrt(squared_lengths(cloud.X - settled_centres.centres[near.cluster]))
-    mean = float(np.average(away, weights=cloud.weights))
+    cluster = nearest_centres(cloud.X, settled.centres, cloud.lengths).cluster
+    distances = np.sqrt(squared_lengths(cloud.X - settled.centres[cluster]))
+    mean = float(np.average(distances, weights=cloud.weights))
     return float(apart.min()) / mean if mean > 0 else float(np.finfo(np.float64).max)

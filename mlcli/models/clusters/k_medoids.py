@@ -35,8 +35,6 @@ from mlcli.engines.distance_matrix import DISTANCES, DISTANCES_HELP, DistanceClu
 from mlcli.tasks.cluster_profiles import largest_first
 from mlcli.tasks.clustering import ClusteredRows, Clusterer
 
-MOST_ROWS = 10_000
-
 
 @register("k-medoids", reference="Kaufman & Rousseeuw 1990 (PAM); Schubert & Rousseeuw 2021 (FastPAM)", revision=2)
 class KMedoids(DistanceClusterer, Clusterer, ComparesPairs):
@@ -56,31 +54,31 @@ class KMedoids(DistanceClusterer, Clusterer, ComparesPairs):
     sizes_: Array = learned("medoids")
     total_: float = learned()
     built_: float = learned()
-    """The sum of distances, and what it was before the swaps."""
+    """The sum of distances after and before the swaps."""
     swaps_: int = learned()
 
     @property
     def accepts(self) -> Accepts:
-        """Weights, too, where distances are not given."""
+        """Weights too, unless distances are given."""
         return replace(super().accepts, weights=self.distances is None)
 
     def fit(self, data: ClusteredRows, rng: np.random.Generator) -> None:
         """Build, then swap."""
         data = in_content_order(data)
-        if len(data) > MOST_ROWS:
-            raise FitError(f"k-medoids takes at most {MOST_ROWS:,} rows", hint="k-means has no such limit")
+        if len(data) > 10_000:
+            raise FitError("k-medoids takes at most 10,000 rows", hint="k-means has no such limit")
         X, given = self.points_and_distances(data)
         apart = DISTANCES[self.metric](X, X) if given is None else given
-        places = built(apart, data.weights, min(self.clusters, len(np.unique(apart, axis=0))))
-        self.built_ = _sum(apart, data.weights, places)
-        places, self.swaps_ = swapped(apart, data.weights, places, self.max_swaps)
-        self.total_ = _sum(apart, data.weights, places)
-        cluster = apart[:, places].argmin(axis=1).astype(np.int32)
-        order = largest_first(X, cluster, len(places), data.weights)
-        places = places[order]
-        self.sizes_ = np.bincount(cluster, data.weights, len(places)).astype(np.float64)[order]
-        self.rows_ = data.rows[places]
-        self.medoids_ = data.table.numbers[places] if given is None else self.rows_.astype(np.float64)
+        medoids = build(apart, data.weights, min(self.clusters, len(np.unique(apart, axis=0))))
+        self.built_ = _total(apart, data.weights, medoids)
+        medoids, self.swaps_ = swap(apart, data.weights, medoids, self.max_swaps)
+        self.total_ = _total(apart, data.weights, medoids)
+        cluster = apart[:, medoids].argmin(axis=1).astype(np.int32)
+        order = largest_first(X, cluster, len(medoids), data.weights)
+        medoids = medoids[order]
+        self.sizes_ = np.bincount(cluster, data.weights, len(medoids)).astype(np.float64)[order]
+        self.rows_ = data.rows[medoids]
+        self.medoids_ = data.table.numbers[medoids] if given is None else self.rows_.astype(np.float64)
 
     def cluster_of(self, table: Table) -> Codes:
         """The nearest medoid of each row."""
@@ -117,7 +115,7 @@ class KMedoids(DistanceClusterer, Clusterer, ComparesPairs):
         )
 
 
-def built(apart: Array, weights: Array, count: int) -> Rows:
+def build(apart: Array, weights: Array, count: int) -> Rows:
     """Medoids one after the other, each the row that lowers the sum of distances most."""
     chosen = [int((weights @ apart).argmin())]
     near = apart[:, chosen[0]]
@@ -129,33 +127,32 @@ def built(apart: Array, weights: Array, count: int) -> Rows:
     return np.array(chosen)
 
 
-def swapped(apart: Array, weights: Array, indices: Rows, most: int) -> tuple[Rows, int]:
+def swap(apart: Array, weights: Array, medoids: Rows, most: int) -> tuple[Rows, int]:
     """The medoids after the swaps that lower the sum of distances most, and how many there were."""
-    indices = indices.copy()
+    medoids = medoids.copy()
     for swaps in range(most):
-        gain, medoid, row = _best_swap(apart, weights, indices)
-        # A swap must lower the sum of distances by a larger share
-        if gain <= 1e-12 * _sum(apart, weights, indices):
-            return indices, swaps
-        indices[medoid] = row
-    return indices, most
+        gain, index, row = _best_swap(apart, weights, medoids)
+        if gain <= 1e-12 * _total(apart, weights, medoids):
+            return medoids, swaps
+        medoids[index] = row
+    return medoids, most
 
 
-def _best_swap(apart: Array, weights: Array, indices: Rows) -> tuple[float, int, int]:
+def _best_swap(apart: Array, weights: Array, medoids: Rows) -> tuple[float, int, int]:
     """By how much the best swap lowers the sum; a row that loses its medoid goes to its second one, or the new."""
-    among = np.hstack([apart[:, indices], np.full((len(apart), 1), np.inf)])
+    among = np.hstack([apart[:, medoids], np.full((len(apart), 1), np.inf)])
     order = np.argsort(among, axis=1, kind="stable")[:, :2]
     first, second = np.take_along_axis(among, order, axis=1).T
     nearer = np.minimum(apart - first[:, None], 0.0)
     lost = np.minimum(apart, second[:, None]) - first[:, None] - nearer
-    changes = np.tile(weights @ nearer, (len(indices), 1))
-    for medoid in range(len(indices)):
-        own = order[:, 0] == medoid
-        changes[medoid] += weights[own] @ lost[own]
-    changes[:, indices] = np.inf
+    changes = np.tile(weights @ nearer, (len(medoids), 1))
+    for index in range(len(medoids)):
+        own = order[:, 0] == index
+        changes[index] += weights[own] @ lost[own]
+    changes[:, medoids] = np.inf
     best = np.unravel_index(changes.argmin(), changes.shape)
     return -float(changes[best]), int(best[0]), int(best[1])
 
 
-def _sum(apart: Array, weights: Array, indices: Rows) -> float:
-    return float(weights @ apart[:, indices].min(axis=1))
+def _total(apart: Array, weights: Array, medoids: Rows) -> float:
+    return float(weights @ apart[:, medoids].min(axis=1))

@@ -83,7 +83,7 @@ Family = tuple[int, ...]
 class BayesNet(OverGraph, Classifier, CountsParameters, Generative, GivesEvidence):
     """Arrows between columns, and a table of conditional probabilities for each."""
 
-    structure: str | dict[str, list[str] | None] = param(
+    structure: str | dict[str, list[str]] = param(
         "tree-augmented",
         "how arrows are found, or the parents of columns, as {wet: [rain]}",
         choices=("naive", "tree-augmented", "hill-climbing"),

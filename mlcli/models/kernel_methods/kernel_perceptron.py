@@ -84,12 +84,9 @@ class KernelPerceptron(KernelModel, Classifier, ComparesPairs, RowExplainer, Uns
         y = np.argsort(classes)[np.searchsorted(present, rows.y)].astype(np.int32)
         beta, passes, mistakes = self._learn(K, y, len(classes))
         if mistakes and not self.average:
-            message = (
-                f"{mistakes} of {len(rows)} rows were mistakes in the last of {passes} passes: take the average"
-            )
-            warnings.warn(
-                f"{message}: take the average, more passes or another kernel", MlcliWarning, stacklevel=2
-            )
+            message = f"{mistakes} of {len(rows)} rows were mistakes in the last of {passes} passes"
+            message += ": take the average, more passes or another kernel"
+            warnings.warn(message, MlcliWarning, stacklevel=2)
         held_out = np.arange(len(y)) % 3 == 2
         self.slope_ = 1.0
         if len(classes) > 1 and held_out.any():

@@ -150,7 +150,7 @@ class Similarity(Classifier, Regressor, RowExplainer):
         """The first 20 landmarks, with their columns as the method sees them."""
         most = 20
         order = np.argsort(self.rows_, kind="stable")[:most]
-        answers: list[float] | list[str] = self.outputs_[order, 0].tolist()
+        answers: list[findings.Entry] = self.outputs_[order, 0].tolist()
         if self.classes_:
             answers = [self.classes_[code] for code in self.outputs_.argmax(axis=1)[order]]
         cells = zip(self.rows_[order].tolist(), self.points_[order].tolist(), answers, strict=True)

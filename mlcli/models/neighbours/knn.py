@@ -303,7 +303,7 @@ class NearestNeighbours(
         """The training rows that vote on the row, the nearest first."""
         ((voters, votes),) = self.neighbours(table)
         outputs = self.outputs_[voters.stored]
-        answers: list[float] | list[str] = outputs[:, 0].tolist()
+        answers: list[findings.Entry] = outputs[:, 0].tolist()
         if self.classes_ is not None:
             answers = [self.classes_[code] for code in outputs.argmax(axis=1)]
         rows = zip((voters.stored + 1).tolist(), voters.distance.tolist(), answers, votes.tolist(), strict=True)
