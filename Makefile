@@ -22,7 +22,7 @@ SPREAD := --numprocesses auto --maxprocesses 4 --dist worksteal
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-kernels test-sklearn test-repairs test-guides test-clusters test-wheel audit
+.PHONY: help run test test-kernels test-slow test-clusters test-wheel audit
 .PHONY: check lint types layers docs-check docs site bench soak format clean
 
 help: ## show this list
@@ -37,14 +37,8 @@ test: $(VENV)/.dev ## set up what tests need and run them (ONLY=trees: a family 
 test-kernels: $(VENV)/.dev ## the kernels as plain Python, without compiling them
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(SPREAD) tests/kernels
 
-test-sklearn: $(VENV)/.dev ## scikit-learn's own checks of every estimator of mlcli.sklearn
-	$(BIN)/python -m pytest $(SPREAD) tests/sklearn/every_estimator.py
-
-test-repairs: $(VENV)/.dev ## every repair that audit and diagnose print, on every shipped dataset
-	$(BIN)/python -m pytest $(SPREAD) tests/checks/every_audit.py tests/checks/every_diagnosis.py
-
-test-guides: $(VENV)/.dev ## the commands of every guide, and that they print what the guide shows
-	$(BIN)/python -m pytest $(SPREAD) tests/docs/every_guide.py
+test-slow: $(VENV)/.dev ## tests marked slow: every guide, experiment, repair and estimator; kills; canary answers
+	$(BIN)/python -m pytest $(SPREAD) -m slow
 
 test-clusters: $(VENV)/.clusters ## the same answers from clusters of Dask and Ray, made on this machine
 	$(BIN)/python -m pytest tests/clusters
@@ -55,7 +49,7 @@ test-wheel: $(VENV)/.dev $(VENV)/audit/.ready ## the wheel in a clean environmen
 audit: $(VENV)/audit/.ready ## known vulnerabilities of the pinned packages (asks the internet)
 	$(VENV)/audit/bin/pip-audit --requirement $(PINS) --no-deps --disable-pip
 
-check: lint types layers docs-check test ## everything that CI runs
+check: lint types layers docs-check test ## what to run before a commit; CI runs the other test targets too
 
 lint: $(VENV)/.dev ## style and format
 	$(BIN)/ruff check $(SOURCES)

@@ -11,6 +11,7 @@ from tests.canary.canaries import CORE, found, problem_with, recorded, titles, u
 KNOWN = recorded()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::mlcli.core.errors.MlcliWarning")
 @pytest.mark.parametrize("title", titles())
 def test_answers_change_only_with_a_revision(title: str) -> None:

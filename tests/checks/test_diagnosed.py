@@ -178,9 +178,10 @@ SOUND = (
     *(("iris", "knn"), ("wine", "lda"), ("labor", "naive-bayes")),
     *(("diabetes_progression", "ridge"), ("vote", "decision-tree")),
 )
-"""Sound shipped datasets, each with a method that suits it; ``every_diagnosis.py`` has more."""
+"""Sound shipped datasets, each with a method that suits it; ``test_every_diagnosis.py`` has more."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "model"), SOUND)
 def test_sound_models_have_no_serious_issue(name: str, model: str) -> None:
     assert_no_serious_issue(name, model)

@@ -1,6 +1,6 @@
 """Repairs that are printed can be pasted, resolve what was found, and break nothing.
 
-``every_audit.py`` and ``every_diagnosis.py`` apply those of every shipped dataset (``make test-repairs``).
+``test_every_audit.py`` and ``test_every_diagnosis.py`` apply those of every shipped dataset.
 """
 
 from __future__ import annotations

@@ -14,6 +14,8 @@ from time import sleep
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 FULL = Path("/dev/full")
 PIPE = 65_536
 MOST_MEMORY = 4 * 2**30

@@ -20,6 +20,8 @@ from mlcli.experiment.spec.plan import plan
 from mlcli.tasks.table import KINDS, kind_named, kinds_of
 from tests.contract.subjects import quick
 
+pytestmark = pytest.mark.slow
+
 DATA = {
     "association": "vote",
     "recommendation": "insteval_1200",

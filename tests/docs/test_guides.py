@@ -2,7 +2,7 @@
 
 A block of text is part of what some command above it has printed; a line of three dots stands for lines left out.
 Line breaks and the width of columns do not count, nor what computers round differently, nor how long things took.
-The quick pages are checked here; ``every_guide.py`` checks all of them (``make test-guides``).
+The quick pages are checked here; ``test_every_guide.py`` checks all of them.
 """
 
 from __future__ import annotations

@@ -12,6 +12,8 @@ from mlcli.experiment.spec.file import check, read_experiment
 from mlcli.experiment.spec.plan import plan
 from tests.docs.test_guides import PAGES
 
+pytestmark = pytest.mark.slow
+
 EXPERIMENTS = sorted((Path(__file__).parent.parent.parent / "experiments").glob("*.yaml"))
 RUN = re.compile(r"^(?:\$ )?mlcli run experiments/(\w+)\.yaml", re.MULTILINE)
 SHOWN = {name for page in PAGES for name in RUN.findall(page.read_text(encoding="utf-8"))}

@@ -57,6 +57,7 @@ def goal_of(by: str, y: Any, said: Any, weights: Any) -> float:
     return float(found[by])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", ["f1", "youden", "accuracy", "cost"])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_no_threshold_is_better_on_rows_that_were_held_out(by: str, weighted: bool) -> None:

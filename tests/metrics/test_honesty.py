@@ -9,6 +9,8 @@ from benchmarks.honesty import Setting, coverage
 from benchmarks.known_truth import CLASSES, LINES, PROTOCOLS, Classes, lda, ridge
 from benchmarks.verdicts import Contest, claimed, first_pair, gains, sure_of
 
+pytestmark = pytest.mark.slow
+
 TIMES = 40
 LEAST = 0.8
 """Of 40 datasets, fewer than 32 are held by intervals of 95 % once in a hundred thousand times."""

@@ -10,6 +10,8 @@ import pytest
 from tests.soak.run import SUBJECTS
 from tests.soak.text_files import CsvFiles
 
+pytestmark = pytest.mark.slow
+
 CORPUS = Path(__file__).parent / "corpus"
 ATTEMPTS = {
     "CSV files": 12,

@@ -21,6 +21,8 @@ from tests.experiment import toy
 from tests.experiment.conftest import fits, plugin
 from tests.support.shell import in_shell
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[3]
 PATIENCE = 30.0
 """Seconds after which a test gives up waiting for another process."""

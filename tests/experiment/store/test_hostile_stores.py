@@ -23,6 +23,8 @@ from mlcli.experiment.store.codec import decoded
 from mlcli.tasks.classification import LabelAnswers
 from tests.support.shell import in_shell, typed
 
+pytestmark = pytest.mark.slow
+
 COMMANDS = ("runs", "runs show 1", "doctor", "runs verify 1", "compare 1", "runs gc", "runs export out.db")
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
 DEEP = "[" * 200_000 + "]" * 200_000

@@ -1,7 +1,4 @@
-"""Diagnose a model of each shipped dataset: every option that is printed works, and sound models have no issue.
-
-It takes minutes, so that ``make test-repairs`` runs it and ``make test`` does not.
-"""
+"""Diagnose a model of each shipped dataset: every option that is printed works, and sound models have no issue."""
 
 from __future__ import annotations
 
@@ -11,6 +8,8 @@ from mlcli.data.load import load
 from mlcli.data.shipped import shipped_paths
 from tests.checks.repairs import assert_options_work
 from tests.checks.test_diagnosed import assert_no_serious_issue
+
+pytestmark = pytest.mark.slow
 
 METHODS = {
     "classification": "decision-tree",

@@ -1,7 +1,4 @@
-"""The commands in every guide run as they stand, and print what the guide shows.
-
-It takes minutes, so that ``make test-guides`` runs it and ``make test`` does not.
-"""
+"""The commands in every guide run as they stand, and print what the guide shows."""
 
 from __future__ import annotations
 
@@ -10,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.docs.test_guides import PAGES, assert_page_is_true
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

@@ -1,4 +1,4 @@
-"""scikit-learn's own checks of every estimator: they take minutes, so that `make test-sklearn` runs them."""
+"""scikit-learn's own checks of every estimator."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import pytest
 import mlcli.sklearn
 from tests.sklearn.checking import assert_flags_a_share, assert_passes
 from tests.sklearn.exceptions import FLAG_NONE, OF_SEQUENCES
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize("name", [name for name in mlcli.sklearn.names() if not name.endswith(OF_SEQUENCES)])

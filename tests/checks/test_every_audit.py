@@ -1,7 +1,4 @@
-"""Every repair that ``audit`` prints about a shipped dataset resolves its issue, with and without its sidecar.
-
-It takes minutes, so that ``make test-repairs`` runs it and ``make test`` does not.
-"""
+"""Every repair that ``audit`` prints about a shipped dataset resolves its issue, with and without its sidecar."""
 
 from __future__ import annotations
 
@@ -11,6 +8,8 @@ import pytest
 
 from mlcli.data.shipped import shipped_paths
 from tests.checks.repairs import apply_to_shipped
+
+pytestmark = pytest.mark.slow
 
 WORSE_WITHOUT_SIDECAR = (
     "breast_cancer",
