@@ -80,8 +80,8 @@ def cells(seeds: int, model: str, **params: object) -> list[Any]:
 
 def measured(by: str, workers: int, of: Sequence[Any]) -> Measured:
     """Run cells into a store of their own."""
+    from mlcli.experiment.results import each
     from mlcli.experiment.run.batch import run
-    from mlcli.experiment.run.split_results import each
     from mlcli.experiment.store.store import Store
 
     with tempfile.TemporaryDirectory() as folder, Store.open(Path(folder) / "runs.db") as store:

@@ -24,7 +24,8 @@ from mlcli.core.plugins import allow_imports as allow
 from mlcli.data.dataset import Dataset
 from mlcli.data.number_text import as_numbers, code_among
 from mlcli.data.source import source_of_frame
-from mlcli.experiment.run.learner import Learner, Trained
+from mlcli.experiment.results import Trained
+from mlcli.experiment.run.learner import Learner
 from mlcli.experiment.run.learner import train as train_cell
 from mlcli.experiment.saved.model_file import asking, load_model, refuse_code, save_model
 from mlcli.experiment.saved.saved_model import SavedModel

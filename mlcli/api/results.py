@@ -15,7 +15,7 @@ from mlcli.core.errors import UsageError
 from mlcli.core.files import replacing
 from mlcli.core.registry import MODELS
 from mlcli.core.serialise import plain
-from mlcli.experiment.run.split_results import each
+from mlcli.experiment.results import each
 from mlcli.experiment.spec.labels import settings_of
 from mlcli.metrics.pooling import joined
 from mlcli.report.document import Document

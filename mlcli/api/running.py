@@ -24,7 +24,7 @@ from mlcli.scoring.model_results import ModelResult, score_result
 from mlcli.tasks.table import kind_named
 
 if TYPE_CHECKING:
-    from mlcli.experiment.store.estimates import CellEstimate
+    from mlcli.experiment.run.estimates import CellEstimate
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -145,9 +145,8 @@ def _kept_results(
 
 def shard_of(plan: Plan, text: str, store: Path | None) -> tuple[Plan, Path, Mapping[str, Any]]:
     """A part of a plan, such as "2/8", with the store of its own and the facts by which shards are joined."""
-    from mlcli.experiment.run.shards import plan_digest, shard_from_text
     from mlcli.experiment.store.store import DEFAULT_PLACE
-    from mlcli.experiment.store.transfer import SHARD
+    from mlcli.experiment.store.transfer import SHARD, plan_digest, shard_from_text
 
     shard, title = shard_from_text(text), plan.experiment.title
     usual = store_for(plan.experiment) or DEFAULT_PLACE
@@ -184,7 +183,7 @@ def dry_run(specs: Sequence[Path], store: Path | None = None) -> DryRun:
 def _estimates(plan: Plan, store: Path | None) -> Sequence[CellEstimate | None]:
     if store is None or not store.exists():
         return [None] * len(plan)
-    from mlcli.experiment.store.estimates import estimates
+    from mlcli.experiment.run.estimates import estimates
     from mlcli.experiment.store.store import Store
 
     with Store.read(store) as opened:

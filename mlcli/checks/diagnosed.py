@@ -16,9 +16,10 @@ from mlcli.core.findings import Explanation
 from mlcli.core.tables import Array, is_missing
 from mlcli.data.dataset import Dataset
 from mlcli.data.shipped import shipped_path
+from mlcli.experiment.results import Trained
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.run.batch_state import OnProgress
-from mlcli.experiment.run.learner import Trained, train
+from mlcli.experiment.run.learner import train
 from mlcli.experiment.spec.cells import Cell, DataSpec, Experiment, ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.plan import Plan, plan
 from mlcli.metrics.base import Metric

@@ -25,7 +25,7 @@ from mlcli.api.running import (
 from mlcli.cli._console import is_terminal, remark, show, show_as, show_result
 from mlcli.cli._outputs import PageOptions
 from mlcli.cli._progress import Progress
-from mlcli.core.errors import ExitCode, ModelFileError, UsageError
+from mlcli.core.errors import ExitCode, UsageError
 from mlcli.core.names import counted
 from mlcli.core.quantities import duration
 from mlcli.experiment.run.batch import workers_for
@@ -111,7 +111,7 @@ def _plans_of(experiments: Sequence[Experiment]) -> list[Plan]:
 
 def _ask_before_long_work(plans: Sequence[tuple[Plan, Path | None]], options: RunOptions) -> None:
     """Ask the person at the terminal before work that takes hours, as far as the store can tell."""
-    from mlcli.experiment.store.estimates import work_left
+    from mlcli.experiment.run.estimates import work_left
 
     work = sum(work_left(plan, store) for plan, store in plans if store is not None and not options.fresh)
     seconds = work / workers_for(options.jobs)
@@ -202,5 +202,5 @@ def _with_another(cell: Cell) -> str:
 
 def _is_at_fault(result: CellResult) -> bool:
     """Whether a saved model broke, rather than refused the rows in words."""
-    broke = result.status == "died" or ModelFileError.__name__ in result.trace
+    broke = result.status == "died" or result.code == ExitCode.MODEL_FILE
     return result.cell.model.saved is not None and broke

@@ -135,6 +135,23 @@ def warn(text: str, category: type[MlcliWarning] = MlcliWarning) -> None:
     warnings.warn(text, category, stacklevel=3)
 
 
+@contextmanager
+def captured_warnings() -> Iterator[list[str]]:
+    """Capture the warnings of the body: each sentence once, in order; the list is filled when the body ends."""
+    sentences: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        # for programmers, not for users
+        for category in (DeprecationWarning, PendingDeprecationWarning, FutureWarning, ResourceWarning):
+            warnings.simplefilter("ignore", category)
+        yield sentences
+    for warning in caught:
+        ours = issubclass(warning.category, MlcliWarning)
+        sentence = f"{'' if ours else f'{warning.category.__name__}: '}{warning.message}"
+        if sentence not in sentences:
+            sentences.append(sentence)
+
+
 @dataclass(frozen=True)
 class Faults:
     """Errors collected until everything has been looked at, so that a user meets all of them at once."""

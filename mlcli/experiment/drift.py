@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mlcli.core.errors import DataError
+from mlcli.core.errors import DataError, captured_warnings
 from mlcli.core.pipeline import Pipeline, learn
 from mlcli.core.registry import MODELS
 from mlcli.core.required_steps import missing_steps
@@ -32,7 +32,6 @@ from mlcli.data.new_rows import new_rows
 from mlcli.data.sidecar import stem_of
 from mlcli.engines.ensemble import outputs
 from mlcli.engines.inner_validation import inner_folds, parts_of_folds
-from mlcli.experiment.run.learner import captured_warnings
 from mlcli.metrics.difference import holm_corrected
 from mlcli.metrics.intervals import Interval
 from mlcli.metrics.registry import metric_named

@@ -7,7 +7,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 from mlcli.core.files import replacing
-from mlcli.experiment.run.split_results import each
+from mlcli.experiment.results import each
 from mlcli.report.document import Element, Heading
 from mlcli.report.formats.markdown import markdown_of
 from mlcli.report.page import Page

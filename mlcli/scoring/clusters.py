@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from mlcli.core import findings
+from mlcli.core.errors import captured_warnings
 from mlcli.core.pipeline import Pipeline, learn
 from mlcli.core.registry import MODELS
 from mlcli.core.required_steps import missing_steps
@@ -19,8 +20,7 @@ from mlcli.core.tolerances import CLOSE
 from mlcli.data.dataset import Dataset
 from mlcli.engines.ensemble import outputs
 from mlcli.engines.principal_components import elbow_of_curve, range_of_elbow
-from mlcli.experiment.run.learner import Trained, captured_warnings
-from mlcli.experiment.run.split_results import SplitResult
+from mlcli.experiment.results import SplitResult, Trained
 from mlcli.scoring.differences import best_of
 from mlcli.scoring.model_results import ModelResult, judged_answers
 from mlcli.scoring.plots import boxplots, histogram, points_and_cloud

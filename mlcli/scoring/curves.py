@@ -15,7 +15,7 @@ from mlcli import __version__
 from mlcli.core.errors import FitError, UsageError
 from mlcli.core.findings import Curve
 from mlcli.core.serialise import shown
-from mlcli.experiment.run.split_results import each
+from mlcli.experiment.results import each
 from mlcli.experiment.spec.cells import CellResult
 from mlcli.experiment.spec.sweeps import Sweep
 from mlcli.metrics.base import Metric, Summary, Undefined

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from mlcli.core import findings
-from mlcli.core.errors import MlcliError
+from mlcli.core.errors import MlcliError, captured_warnings
 from mlcli.core.moments import quantiles
 from mlcli.core.pipeline import Pipeline, predict_rows
 from mlcli.core.rows import SplitInfo, evenly_spaced
@@ -23,8 +23,8 @@ from mlcli.core.tables import Rows, Table
 from mlcli.core.threads import one_blas_thread
 from mlcli.data.dataset import Dataset
 from mlcli.engines.column_effects import usual_values, with_column
-from mlcli.experiment.run.learner import Learner, captured_warnings, train, with_nested_steps
-from mlcli.experiment.run.split_results import each
+from mlcli.experiment.results import each
+from mlcli.experiment.run.learner import Learner, train, with_nested_steps
 from mlcli.experiment.spec.cells import Cell
 from mlcli.experiment.spec.datasets import cell_on
 from mlcli.metrics.base import Metric, Score

@@ -11,7 +11,7 @@ from mlcli.core.abilities import Unstable
 from mlcli.core.answers import Answers
 from mlcli.core.errors import UsageError
 from mlcli.core.findings import Choices
-from mlcli.experiment.run.split_results import TRAINING, RoundResult, SplitResult, each
+from mlcli.experiment.results import TRAINING, RoundResult, SplitResult, each
 from mlcli.experiment.spec.cells import Cell, CellResult, ProtocolSpec
 from mlcli.experiment.spec.labels import distinct_labels
 from mlcli.metrics import pooling

@@ -10,9 +10,9 @@ from mlcli import __version__
 from mlcli.core.findings import Curve, Entry, Finding
 from mlcli.core.groups import SIMILARITY
 from mlcli.core.serialise import shown
-from mlcli.experiment.run.split_results import each
+from mlcli.experiment.results import each
+from mlcli.experiment.run.estimates import CellEstimate
 from mlcli.experiment.spec.cells import Cell
-from mlcli.experiment.store.estimates import CellEstimate
 from mlcli.metrics.base import Summary
 from mlcli.metrics.bias_variance import Decomposition
 from mlcli.metrics.confusion import Confusion

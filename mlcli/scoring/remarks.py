@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 
 from mlcli.core.serialise import shown
-from mlcli.experiment.run.split_results import each
+from mlcli.experiment.results import each
 from mlcli.metrics.interval_rules import TRUST
 from mlcli.metrics.pooling import distinct
 from mlcli.metrics.stability import beyond_rows, fold_stability

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from mlcli import __version__
 from mlcli.core.names import counted
 from mlcli.core.serialise import shown
+from mlcli.experiment.results import each
 from mlcli.experiment.run.reproduction import answers_digest, is_other_hardware
-from mlcli.experiment.run.split_results import each
 from mlcli.experiment.store.housekeeping import Freed
 from mlcli.experiment.store.runs import RunFacts
 from mlcli.experiment.store.transfer import Carried

@@ -15,7 +15,7 @@ from mlcli.core.pipeline import Pipeline
 from mlcli.core.rows import evenly_spaced
 from mlcli.core.tables import Array, Table
 from mlcli.engines.column_effects import with_column
-from mlcli.experiment.run.learner import Trained
+from mlcli.experiment.results import Trained
 from mlcli.scoring.clusters import cluster_portraits
 from mlcli.scoring.plots import pairs, points_and_cloud
 from mlcli.tasks.unsupervised import UNKNOWN

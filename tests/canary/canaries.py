@@ -22,8 +22,8 @@ from mlcli.core.registry import MODELS, STEPS
 from mlcli.core.tables import Table
 from mlcli.data.load import load
 from mlcli.experiment.run.learner import Learner
+from mlcli.experiment.run.preparation import CORE_REVISION, revisions_of
 from mlcli.experiment.spec.cells import ModelSpec
-from mlcli.experiment.store.keys import CORE_REVISION, revisions_of
 from mlcli.tasks.table import kinds_of
 from tests.contract.subjects import configurations
 from tests.support.samples import rows_of, taken
@@ -33,7 +33,9 @@ Canary = Mapping[str, Any]
 FILE = Path(__file__).with_name("answers.json")
 CORE = "core"
 CATALOGUES = {catalogue.noun: catalogue for catalogue in (MODELS, STEPS)}
-RAISE = "raise `revision` in its @register line (where an engine changed many, CORE_REVISION in store/keys.py)"
+RAISE = (
+    "raise `revision` in its @register line (where an engine changed many, CORE_REVISION in run/preparation.py)"
+)
 WRITE = "python -m tests.canary.write"
 DIGITS = 1e6
 """How finely numbers are told apart, beside the largest of theirs."""

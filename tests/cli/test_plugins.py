@@ -22,8 +22,8 @@ import mlcli
 from mlcli.core.plugins import VARIABLE, add, allow_imports
 from mlcli.core.registry import MODELS
 from mlcli.data.shipped import shipped_paths
+from mlcli.experiment.run.preparation import revisions_of
 from mlcli.experiment.spec.json_schema import experiment_schema
-from mlcli.experiment.store.keys import revisions_of
 from tests.support.shell import document, typed
 
 FILE = "nearest_mean.py"

@@ -13,7 +13,7 @@ import pytest
 
 import mlcli
 from mlcli.core.plugins import VARIABLE
-from mlcli.experiment.run.split_results import SplitResult
+from mlcli.experiment.results import SplitResult
 from mlcli.experiment.store.codec import checksum, decoded, encoded
 from mlcli.tasks.classification import LabelAnswers
 from tests.support.shell import document, in_shell, typed

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mlcli.experiment.run.split_results import SplitResult
+from mlcli.experiment.results import SplitResult
 from mlcli.experiment.store.codec import checksum, decoded, encoded
 from mlcli.tasks.classification import LabelAnswers
 from tests.support.shell import document, typed

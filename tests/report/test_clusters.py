@@ -12,7 +12,7 @@ from sklearn.cluster import KMeans
 from mlcli.core.findings import Lines, Table
 from mlcli.core.schema import Column, Schema, SchemaField
 from mlcli.engines.principal_components import elbow, elbow_note, range_of_elbow
-from mlcli.experiment.run.split_results import SplitResult
+from mlcli.experiment.results import SplitResult
 from mlcli.experiment.spec.cells import Cell, CellResult, DatasetFacts, ModelSpec, ProtocolSpec
 from mlcli.metrics.base import Summary
 from mlcli.metrics.registry import metric_named

@@ -10,7 +10,7 @@ import pytest
 from mlcli.core.answers import Answers, Header
 from mlcli.core.schema import Column, Schema, SchemaField
 from mlcli.core.serialise import plain
-from mlcli.experiment.run.split_results import SplitResult
+from mlcli.experiment.results import SplitResult
 from mlcli.experiment.spec.cells import Cell, CellResult, DatasetFacts, ModelSpec, ProtocolSpec, StepSpec
 from mlcli.metrics.confusion import Confusion
 from mlcli.metrics.scores.labels import ClassRates

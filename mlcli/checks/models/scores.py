@@ -10,7 +10,7 @@ from mlcli.checks.diagnosed import Diagnosed
 from mlcli.checks.models.tuning import tuning_repairs
 from mlcli.checks.repairs import without
 from mlcli.core.issues import Issue, Repair
-from mlcli.experiment.run.split_results import each
+from mlcli.experiment.results import each
 from mlcli.metrics.stability import fold_stability
 from mlcli.scoring.model_results import ModelResult, judged_answers
 

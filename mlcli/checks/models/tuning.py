@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
 from mlcli.checks.diagnosed import Diagnosed
 from mlcli.checks.suggestions import stated_params
@@ -51,7 +52,8 @@ def _wider_search(diagnosed: Diagnosed, path: str, value: Entry, *, upwards: boo
     tuned = diagnosed.cell.model
     if tuned.use != TUNED or not isinstance(value, int | float):
         return ()
-    parameter, base = parameter_at(tuned.built().base, path), tuned.params["base"]
+    wrapper: Any = tuned.built()
+    parameter, base = parameter_at(wrapper.base, path), tuned.params["base"]
     for factor in FACTORS if value > 0 else ():
         other = value * factor if upwards else value / factor
         other = round(other) if parameter.whole else other

@@ -14,10 +14,11 @@ from mlcli.core.processes import stdout_as_stderr
 from mlcli.core.progress import compiling
 from mlcli.core.quantities import duration
 from mlcli.core.threads import cores, cores_for_a_fit
-from mlcli.experiment.run.batch_state import BatchState, OnProgress
-from mlcli.experiment.run.cell_progress import (
+from mlcli.experiment.run.batch_state import (
     MIN_SPLITS,
+    BatchState,
     CellProgress,
+    OnProgress,
     largest_of_each_method,
     longest_first,
     seconds_left,

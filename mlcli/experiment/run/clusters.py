@@ -28,7 +28,7 @@ from mlcli.core.names import did_you_mean
 from mlcli.core.plugins import allow_imports, allowed_imports
 from mlcli.core.threads import cores_for_a_fit
 from mlcli.experiment.run import workers
-from mlcli.experiment.run.cell_progress import CellProgress
+from mlcli.experiment.run.batch_state import CellProgress
 from mlcli.experiment.run.reproduction import versions
 
 BACKENDS = {"dask": "mlcli.experiment.run.on_dask", "ray": "mlcli.experiment.run.on_ray"}

@@ -1,4 +1,4 @@
-"""From splits to answers: let a model learn and ask it split by split, or all splits of leave-one-out at once."""
+"""From splits to answers: fit a model and predict split by split, or all splits of leave-one-out at once."""
 
 from __future__ import annotations
 
@@ -6,175 +6,179 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from errno import ENOSPC
-from typing import Any
 
 import numpy as np
 
 from mlcli.core.abilities import Staged
 from mlcli.core.answers import Answers, Coordinate
-from mlcli.core.errors import ExitCode, MlcliError
+from mlcli.core.errors import ExitCode, MlcliError, captured_warnings
 from mlcli.core.findings import shortened
 from mlcli.core.limits import all_moderate, refuse_copies
 from mlcli.core.pipeline import Pipeline, leave_one_out_answers, predict_rows
 from mlcli.core.processes import peak_of
 from mlcli.core.progress import seconds_of_work
+from mlcli.core.rows import RowsOfTable
 from mlcli.core.threads import one_blas_thread
-from mlcli.experiment.run.learner import Learner, captured_warnings
+from mlcli.experiment.results import JUDGED, TRAINING, RoundResult, SplitResult, StagedAnswers, folds_of
+from mlcli.experiment.run.learner import Learner
 from mlcli.experiment.run.preparation import Block
-from mlcli.experiment.run.split_results import JUDGED, TRAINING, RoundResult, SplitResult, StagedAnswers, folds_of
 from mlcli.experiment.spec.cells import Stages
 from mlcli.experiment.store.codec import decoded, encoded
 from mlcli.protocols._base import DealtSplits, Split
+from mlcli.tasks.supervised import SupervisedRows
 from mlcli.tasks.table import kind_named
 
 KEPT_LINES = 40
-"""How many rows or lines of a finding are kept of what the model of one split says of itself."""
-MOST_CALLS = 50
-"""How many of the innermost calls a trace shows: a recursion without end has a million."""
-MANTISSAS = (1, 2, 3, 5, 7)
-"""Stages are closer where a fit begins: 1, 2, 3, 5, 7, 10, 20, ...; they are the same for fits of any length."""
-MOST_FITTED = 0.1
-"""If a larger share of leave-one-out must be fitted, everything is."""
-ROUTE = "leave-one-out"
-"""How the note below a table calls what answered."""
+"""How many lines of each finding are stored of what the model of one split reports."""
 
 
 @dataclass(frozen=True)
 class Failure:
-    """A split that could not be evaluated: why, in words, and the trace for whoever repairs the method."""
+    """A split that could not be evaluated: why, the traceback, and the exit code of the error."""
 
     index: int
     why: str
     trace: str = ""
+    code: int = ExitCode.BUG
 
 
 @dataclass(frozen=True, eq=False)
 class BlockOutcome:
-    """What came of a block: the evaluated splits, up to the first that failed."""
+    """The outcome of a block: the results of its splits, up to the first that failed."""
 
     results: Sequence[SplitResult]
     failure: Failure | None = None
     memory: int | None = None
-    """The peak memory of the evaluation in bytes, where the system tells."""
-
-
-def evaluate(block: Block) -> BlockOutcome:
-    """Evaluate a block, and measure its memory."""
-    with peak_of() as taken:
-        outcome = _outcome_of(block)
-    return replace(outcome, memory=taken.bytes)
-
-
-def _outcome_of(block: Block) -> BlockOutcome:
-    """Learn and answer split by split, up to the first that fails; or in closed form, where that is asked for.
-
-    A block to be answered in closed form comes back empty if it cannot be: then its splits must be evaluated.
-    """
-    results: list[SplitResult] = []
-    with one_blas_thread():
-        answered = (closed_form_results(block) or ()) if block.closed_form else [None] * len(block.splits)
-        if isinstance(answered, RoundResult):
-            return BlockOutcome(answered)
-        for index, result in enumerate(answered):
-            try:
-                with block.learner.asking():
-                    results.append(result or _evaluated(block, block.first + index, block.splits[index]))
-            except KeyboardInterrupt:
-                raise
-            except BaseException as problem:  # whatever a method of somebody else's may end with
-                why = f"{block.splits[index].label}: {message_of(problem)}"
-                return BlockOutcome(tuple(results), Failure(block.first + index, why, trace_of(problem)))
-    return BlockOutcome(tuple(results))
+    """The peak memory of the evaluation in bytes, where the system tells it."""
 
 
 @dataclass(frozen=True, eq=False)
 class WorkerResult:
-    """The outcome of the block that begins with split ``first``: its answers as bytes, ready to be stored."""
+    """The outcome of the block that begins with split ``first``, encoded as the store keeps it."""
 
     first: int
     payload: bytes
     failure: Failure | None
     is_empty: bool = False
-    """Whether the block was to be answered in closed form and could not be."""
+    """Whether all of leave-one-out was to be computed at once and could not be."""
     memory: int | None = None
 
     def outcome(self, answers: type[Answers]) -> BlockOutcome:
-        """What came of the block."""
+        """The outcome, decoded."""
         return BlockOutcome(decoded(self.payload, answers), self.failure, self.memory)
 
 
+def evaluate(block: Block) -> BlockOutcome:
+    """Fit and predict split by split, up to the first that fails, and measure the memory.
+
+    A block for all of leave-one-out at once comes back empty if that is impossible: evaluate its splits then.
+    """
+    with peak_of() as measured:
+        outcome = _evaluate_splits(block)
+    return replace(outcome, memory=measured.bytes)
+
+
+def _evaluate_splits(block: Block) -> BlockOutcome:
+    results: list[SplitResult] = []
+    with one_blas_thread():
+        computed: Sequence[SplitResult | None] = [None] * len(block.splits)
+        if block.closed_form:
+            computed = closed_form_results(block) or ()
+            if isinstance(computed, RoundResult):
+                return BlockOutcome(computed)
+        for index, result in enumerate(computed):
+            try:
+                with block.learner.asking():
+                    results.append(result or _split_result(block, block.first + index, block.splits[index]))
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:  # a foreign method may raise anything
+                why = f"{block.splits[index].label}: {message_of(error)}"
+                failure = Failure(block.first + index, why, trace_of(error), code_of(error))
+                return BlockOutcome(tuple(results), failure)
+    return BlockOutcome(tuple(results))
+
+
 def worker_result(block: Block) -> WorkerResult:
-    """Evaluate a block in a worker, and encode its answers there too."""
+    """Evaluate a block in a worker and encode its results there."""
     try:
-        return _encoded_outcome(block)
+        try:
+            outcome = evaluate(block)
+            payload = encoded(outcome.results)
+        except Exception as error:  # a foreign method may report what no file can hold
+            why = f"{block.splits[0].label}: {message_of(error)}"
+            failure = Failure(block.first, why, trace_of(error), code_of(error))
+            return WorkerResult(block.first, encoded(()), failure)
+        is_empty = not outcome.results and outcome.failure is None
+        return WorkerResult(block.first, payload, outcome.failure, is_empty, outcome.memory)
     except BaseException:  # a method has broken what its process needs, or raised what Ctrl-C raises elsewhere
-        os._exit(ExitCode.BUG)  # whoever waits hears of that, and sets its cell apart
+        os._exit(ExitCode.BUG)  # the parent sees that the worker has died, and suspects the cell
 
 
-def _encoded_outcome(block: Block) -> WorkerResult:
+def message_of(error: BaseException, whose: str = "the method") -> str:
+    """Why something failed, in words; an unexpected error is a bug in ``whose`` code."""
+    if isinstance(error, MlcliError):
+        return _storable(str(error))
+    if isinstance(error, MemoryError):
+        return _storable(f"not enough memory: {error}" if str(error) else "not enough memory")
+    if isinstance(error, OSError) and error.errno == ENOSPC:
+        return _storable(f"the disk is full: {error.filename or 'a file of the method'}")
     try:
-        outcome = evaluate(block)
-        payload = encoded(outcome.results)
-    except Exception as problem:  # a method of somebody else's may warn of or explain what no file can hold
-        failure = Failure(block.first, f"{block.splits[0].label}: {message_of(problem)}", trace_of(problem))
-        return WorkerResult(block.first, encoded(()), failure)
-    is_empty = not outcome.results and outcome.failure is None
-    return WorkerResult(block.first, payload, outcome.failure, is_empty, outcome.memory)
-
-
-def message_of(problem: BaseException, whose: str = "the method") -> str:
-    """What went wrong, in words; a problem that was not foreseen is a bug of somebody's."""
-    if isinstance(problem, MlcliError):
-        return _storable(str(problem))
-    if isinstance(problem, MemoryError):
-        return _storable(f"not enough memory: {problem}" if str(problem) else "not enough memory")
-    if isinstance(problem, OSError) and problem.errno == ENOSPC:
-        return _storable(f"the disk is full: {problem.filename or 'a file of the method'}")
-    try:
-        message = str(problem)
+        message = str(error)
     except Exception:
         message = "without words"
-    return _storable(f"a bug in {whose}, please report it: {type(problem).__name__}: {message}")
+    return _storable(f"a bug in {whose}, please report it: {type(error).__name__}: {message}")
 
 
-def trace_of(problem: BaseException) -> str:
-    """Where it went wrong, for whoever repairs it."""
+def trace_of(error: BaseException) -> str:
+    """The traceback, of its innermost 50 calls: an endless recursion has a million."""
     import traceback
 
-    return _storable("".join(traceback.format_exception(problem, limit=-MOST_CALLS)))
+    return _storable("".join(traceback.format_exception(error, limit=-50)))
+
+
+def code_of(error: BaseException) -> int:
+    """The exit code that stands for an error."""
+    return int(error.exit_code if isinstance(error, MlcliError) else ExitCode.BUG)
 
 
 def _storable(text: str) -> str:
-    """A text with every half of a character written as its number, since no file can hold one."""
+    """A text with lone surrogates escaped, since UTF-8 cannot encode them."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def _evaluated(block: Block, index: int, split: Split) -> SplitResult:
+def _split_result(block: Block, index: int, split: Split) -> SplitResult:
+    """Fit the model to the training rows of a split and predict its test rows."""
     learner, rows = block.learner, block.rows
     with captured_warnings() as warned:
         started = seconds_of_work()
         by_labels: list[tuple[Coordinate, Answers]] = []
+        train_rows: RowsOfTable
         if split.queries is not None:
             from mlcli.protocols.active_learning import judged_by_labels
 
+            assert isinstance(rows, SupervisedRows)
             pipeline, train_rows, by_labels = judged_by_labels(learner, rows, split, index)
         else:
             refuse_copies("a split", rows.table, 1)
-            train_rows = rows.hiding(split.train, split.hidden) if len(split.hidden) else rows.take(split.train)
+            if len(split.hidden):
+                assert isinstance(rows, SupervisedRows)
+                train_rows = rows.hiding(split.train, split.hidden)
+            else:
+                train_rows = rows.take(split.train)
             pipeline = learner.fitted(train_rows, index)
         fitted = seconds_of_work()
         parts = {part: getattr(split, part) for part in kind_named(rows.kind).parts}
         answers: dict[str, Answers] = rows.task.predict_parts(
-            pipeline.final, lambda some: predict_rows(pipeline, rows.take(some)), parts, split.train
+            pipeline.final, lambda indices: predict_rows(pipeline, rows.take(indices)), parts, split.train
         )
-        answered = seconds_of_work()
-        asked = learner.stages
-        stages = by_labels or _answers_by_stage(pipeline, asked, rows.take(split.test), answers[JUDGED])
-        of_training = []
+        predicted = seconds_of_work()
+        stages = by_labels or _answers_by_stage(pipeline, learner.stages, rows.take(split.test), answers[JUDGED])
+        training_stages = []
         if learner.training:
-            with captured_warnings():  # what is warned of about rows that were learned from concerns nobody
+            with captured_warnings():  # warnings about predictions of training rows are of no use
                 answers[TRAINING] = predict_rows(pipeline, train_rows)
-                of_training = _answers_by_stage(pipeline, asked, train_rows, answers[TRAINING])
+                training_stages = _answers_by_stage(pipeline, learner.stages, train_rows, answers[TRAINING])
         explanation = tuple(shortened(finding, KEPT_LINES) for finding in pipeline.explain())
     return SplitResult(
         index=index,
@@ -182,39 +186,42 @@ def _evaluated(block: Block, index: int, split: Split) -> SplitResult:
         train_rows=len(train_rows),
         answers={part: of_part.judged_in(index) for part, of_part in answers.items()},
         fit_seconds=fitted - started,
-        predict_seconds=answered - fitted,
+        predict_seconds=predicted - fitted,
         warnings=tuple(warned),
         explanation=explanation,
         coordinate=split.coordinate,
-        stages=_judged_stages(stages, index),
-        training_stages=_judged_stages(of_training, index),
+        stages=_with_fold(stages, index),
+        training_stages=_with_fold(training_stages, index),
     )
 
 
-def _judged_stages(stages: Sequence[tuple[Coordinate, Answers]], index: int) -> StagedAnswers:
-    return tuple((at, of_stage.judged_in(index)) for at, of_stage in stages)
+def _with_fold(stages: Sequence[tuple[Coordinate, Answers]], index: int) -> StagedAnswers:
+    return tuple((coordinate, answers.judged_in(index)) for coordinate, answers in stages)
 
 
 def _answers_by_stage(
-    pipeline: Pipeline, asked: Stages, rows: Any, last: Answers
+    pipeline: Pipeline, stages: Stages, rows: RowsOfTable, last: Answers
 ) -> list[tuple[Coordinate, Answers]]:
-    """What a fitted model would have answered of rows had its fit stopped earlier, and what it answers."""
+    """The answers of a fitted model had its fit stopped earlier, and those of its last stage."""
     model = pipeline.final
-    count = model.stages() if asked and isinstance(model, Staged) else 0
+    count = model.stages() if stages and isinstance(model, Staged) else 0
     if not isinstance(model, Staged) or not count:
         return []
-    at = stages_among(asked, count)
-    predictions = model.staged(pipeline.prepared(rows.table), at)
+    chosen = stages_among(stages, count)
+    predictions = model.staged(pipeline.prepared(rows.table), chosen)
     answers = [rows.task.answers_with(model, rows, predicted) for predicted in predictions]
-    staged = zip([*at, count], [*answers, last], strict=True)
+    staged = zip([*chosen, count], [*answers, last], strict=True)
     return [(Coordinate(model.stage_name, stage), of_stage) for stage, of_stage in staged]
 
 
 def stages_among(stages: Stages, count: int) -> list[int]:
-    """The stages before the last of so many that are to be answered at."""
+    """The stages before the last of ``count`` to predict at.
+
+    True stands for 1, 2, 3, 5, 7, 10, 20, ...: closer where a fit begins, the same for fits of any length.
+    """
     if stages is True:
         powers = 10 ** np.arange(len(str(count)))
-        numbers = np.outer(powers, MANTISSAS).ravel().tolist()
+        numbers = np.outer(powers, (1, 2, 3, 5, 7)).ravel().tolist()
     elif isinstance(stages, int):
         numbers = np.linspace(1, count, stages).round().astype(int).tolist()
     else:
@@ -223,7 +230,7 @@ def stages_among(stages: Stages, count: int) -> list[int]:
 
 
 def closed_form_results(block: Block) -> Sequence[SplitResult | None] | None:
-    """Every split of leave-one-out in one computation, None for those to be fitted; None: fit them all."""
+    """All splits of leave-one-out in one computation, None for those to be fitted; None: fit all of them."""
     learner, splits, rows = block.learner, block.splits, block.rows
     if not (isinstance(learner, Learner) and isinstance(splits, DealtSplits) and all_moderate(rows)):
         return None
@@ -232,23 +239,23 @@ def closed_form_results(block: Block) -> Sequence[SplitResult | None] | None:
         with captured_warnings() as warned:
             predictions = pipeline.leave_one_out(rows)
     except (MlcliError, np.linalg.LinAlgError):
-        return None  # the plain loop says what is wrong
+        return None  # fitting each split says what is wrong
     if predictions is None or warned:
         return None
-    fitted = np.asarray(np.isnan(predictions.reshape(len(rows), -1)).any(axis=1))
-    if fitted.sum() > MOST_FITTED * len(rows):
+    unknown = np.asarray(np.isnan(predictions.reshape(len(rows), -1)).any(axis=1))
+    if unknown.sum() > 0.1 * len(rows):  # fitting all of them takes hardly longer
         return None
     answers = leave_one_out_answers(pipeline, rows, predictions)
-    every = np.ones(len(rows), np.intp)
+    ones = np.ones(len(rows), np.intp)
     results = RoundResult(
         first=0,
         labels=splits.labels,
-        train_rows=(len(rows) - every).tolist(),
-        sizes=every.tolist(),
-        answers=answers.judged_in(folds_of(0, every)),
+        train_rows=(len(rows) - ones).tolist(),
+        sizes=ones.tolist(),
+        answers=answers.judged_in(folds_of(0, ones)),
         seconds=(seconds_of_work() - started) / len(rows),
-        route=ROUTE,
+        route="leave-one-out",
     )
-    if not fitted.any():
+    if not unknown.any():
         return results
-    return [None if fit else result for fit, result in zip(fitted.tolist(), results, strict=True)]
+    return [None if fit else result for fit, result in zip(unknown.tolist(), results, strict=True)]

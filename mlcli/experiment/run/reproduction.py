@@ -22,13 +22,12 @@ from mlcli.core.names import listed
 from mlcli.core.plugins import plugin_files
 from mlcli.data.dataset import Dataset, Recipe
 from mlcli.data.shipped import shipped_paths
+from mlcli.experiment.results import SplitResult
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.run.batch_state import OnProgress
-from mlcli.experiment.run.preparation import prepare
-from mlcli.experiment.run.split_results import SplitResult
+from mlcli.experiment.run.preparation import cell_key, prepare
 from mlcli.experiment.spec.cells import Cell, CellResult, DatasetFacts
 from mlcli.experiment.spec.datasets import cell_on
-from mlcli.experiment.store.keys import cell_key
 
 OTHER_KEY = "its key is another: splits, parameters or the revision of a method have changed since"
 PLUGINS = "plugins"
@@ -95,8 +94,9 @@ def refuse_missing_plugins(results: Sequence[CellResult], recorded: Sequence[str
 def _is_known(cell: Cell) -> bool:
     """Whether its model, its steps, and all that is nested in them are registered here."""
     try:
-        for part in (cell.model, *cell.steps):
-            part.built()
+        cell.model.built()
+        for step in cell.steps:
+            step.built()
     except MlcliError:
         return cell.model.saved is not None
     return True

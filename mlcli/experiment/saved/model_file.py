@@ -15,13 +15,19 @@ from typing import Any, get_args, get_origin, get_type_hints
 import numpy as np
 
 from mlcli.core.configuration import parts_of
-from mlcli.core.errors import FitError, ImpossibleAnswerError, MlcliError, ModelFileError, UsageError
+from mlcli.core.errors import (
+    FitError,
+    ImpossibleAnswerError,
+    MlcliError,
+    ModelFileError,
+    UsageError,
+    captured_warnings,
+)
 from mlcli.core.files import write
 from mlcli.core.pipeline import predict_rows
 from mlcli.core.schema import Schema, SchemaField
 from mlcli.core.state import NamedArrays, packed, unpacked
 from mlcli.core.tables import MISSING_CODE, Table
-from mlcli.experiment.run.learner import captured_warnings
 from mlcli.experiment.saved.saved_model import SavedModel
 from mlcli.tasks.table import ROLES, kind_named
 

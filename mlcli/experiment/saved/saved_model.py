@@ -22,7 +22,7 @@ from mlcli.data.new_rows import AlignedRows, Reference, aligned, new_rows, recor
 from mlcli.data.number_text import is_number
 from mlcli.data.sidecar import Declaration, Sidecar
 from mlcli.engines.column_effects import usual_values
-from mlcli.experiment.run.learner import Trained
+from mlcli.experiment.results import Trained
 from mlcli.prepare.drop import Drop
 from mlcli.tasks.table import kind_named
 

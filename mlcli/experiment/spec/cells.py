@@ -6,22 +6,26 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 from mlcli.core.groups import SIMILARITY
+from mlcli.core.model import Model
 from mlcli.core.params import build, settings
 from mlcli.core.plugins import import_paths_in, may_import
 from mlcli.core.registry import MODELS, PROTOCOLS, STEPS, Catalogue
 from mlcli.core.schema import Schema
+from mlcli.core.step import Step
 from mlcli.data.dataset import Dataset, Recipe
-from mlcli.experiment.run.split_results import SplitResult, each
+from mlcli.experiment.results import SplitResult, each
+from mlcli.protocols._base import Protocol
 
 if TYPE_CHECKING:
-    from mlcli.core.step import Step
     from mlcli.data.sidecar import Sidecar
     from mlcli.data.source import Source
     from mlcli.experiment.spec.datasets import PlannedDataset
     from mlcli.experiment.spec.expectations import Expectation
+
+T = TypeVar("T")
 
 WHOLE = "whole"
 """The protocol that tests the training rows themselves."""
@@ -75,15 +79,15 @@ class DataSpec(Spec):
 
 
 @dataclass(frozen=True)
-class RegisteredSpec(Spec):
-    """Something registered, by its id, with its parameters."""
+class RegisteredSpec(Spec, Generic[T]):
+    """Something registered of class ``T``, by its id, with its parameters."""
 
     catalogue: ClassVar[Catalogue]
     use: str
     params: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def cls(self) -> Any:
+    def cls(self) -> type[T]:
         """Its class."""
         return self.catalogue.load(self.use)
 
@@ -92,17 +96,22 @@ class RegisteredSpec(Spec):
         """Whether it is installed and may be imported; a stored run can be shown without it."""
         return self.use in self.catalogue and all(map(may_import, import_paths_in([self.use, self.params])))
 
-    def built(self) -> Any:
+    def built(self) -> T:
         """An unfitted instance."""
-        return build(self.cls, self.params)
+        instance: T = build(self.cls, self.params)
+        return instance
 
     def resolved(self) -> Self:
         """The same with all parameters, including defaults."""
         return replace(self, params=settings(self.built()))
 
+    def as_mapping(self) -> dict[str, Any]:
+        """The same as plain values, as an experiment file writes it."""
+        return {"use": self.use, "params": dict(self.params)}
+
 
 @dataclass(frozen=True)
-class StepSpec(RegisteredSpec):
+class StepSpec(RegisteredSpec[Step]):
     """A step."""
 
     catalogue = STEPS
@@ -114,14 +123,14 @@ class StepSpec(RegisteredSpec):
 
 
 @dataclass(frozen=True)
-class ProtocolSpec(RegisteredSpec):
+class ProtocolSpec(RegisteredSpec[Protocol]):
     """A protocol; an empty id is the default of the kind."""
 
     catalogue = PROTOCOLS
 
 
 @dataclass(frozen=True)
-class ModelSpec(RegisteredSpec):
+class ModelSpec(RegisteredSpec[Model]):
     """A model, or a saved model file (``saved``; ``plan`` reads the id from it).
 
     ``steps`` are the user's own (None: as the model needs); ``label`` is its name in tables.
@@ -145,6 +154,12 @@ class ModelSpec(RegisteredSpec):
             return self.label or self.use
         base = self.params.get("base", {})
         return f"{base if isinstance(base, str) else base.get('use', self.use)} (tuned)"
+
+    def as_mapping(self) -> dict[str, Any]:
+        """The same as plain values, as an experiment file writes it and other models take it as a parameter."""
+        if self.steps is None:
+            return super().as_mapping()
+        return super().as_mapping() | {"steps": [step.as_mapping() for step in self.steps]}
 
 
 POOLED = "pooled"
@@ -300,6 +315,8 @@ class CellResult:
     """Its key in the store, if it has one."""
     trace: str = ""
     """The traceback of a failure, shown only on request."""
+    code: int = 0
+    """The exit code of the error that it failed with."""
 
     def routes(self) -> dict[str, int]:
         """The shortcuts that answered, each with the number of splits that it answered."""

@@ -1,9 +1,9 @@
-"""The store as an SQLite file: its tables, opening, queries, and SQLite's problems in words."""
+"""The store as an SQLite file: its tables, opening, queries, and SQLite's errors in words."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -18,7 +18,7 @@ from mlcli.core.names import shortened
 
 APPLICATION = 0x6D6C636C
 """Marks a database file as ours ("mlcl")."""
-FORMAT = 1
+FORMAT = 2
 """Raised when the tables change; ``user_version`` of the file."""
 TABLES = """
 CREATE TABLE cells (
@@ -35,7 +35,7 @@ CREATE TABLE blocks (
 CREATE TABLE endings (
     cell INTEGER PRIMARY KEY REFERENCES cells (id) ON DELETE CASCADE,
     status TEXT NOT NULL, why TEXT NOT NULL, trace TEXT NOT NULL, split INTEGER, budget REAL, ended TEXT NOT NULL,
-    memory INTEGER
+    memory INTEGER, code INTEGER NOT NULL
 );
 CREATE TABLE risks (cell INTEGER PRIMARY KEY REFERENCES cells (id) ON DELETE CASCADE, process INTEGER NOT NULL);
 CREATE TABLE datasets (digest TEXT PRIMARY KEY, facts TEXT NOT NULL);
@@ -57,7 +57,8 @@ CREATE TABLE run_details (
     PRIMARY KEY (run, name)
 );
 """
-"""``cells.memory``: the peak memory of the cell; ``endings.budget`` (seconds) and ``.memory``: its limits."""
+"""``cells.memory``: the peak memory of the cell; ``endings.budget`` (seconds) and ``.memory``: its limits;
+``endings.code``: the exit code of the error that it failed with."""
 REMEDIES = {
     "SQLITE_FULL": ("the disk is full", "free some space, or keep the store elsewhere with --store FILE"),
     "SQLITE_READONLY": ("it cannot be written", "give it write permission, or use another with --store FILE"),
@@ -73,47 +74,48 @@ REMEDIES = {
 }
 TEXT = "utf-8", "surrogateescape"
 """How text is encoded: as Python holds the bytes of a path that are not UTF-8."""
-LOCK_TIMEOUT_SECONDS = 30.0
-"""How long to wait for another process that is writing."""
 
 
 @contextmanager
 def sqlite_errors_as_store_errors(path: Path) -> Iterator[None]:
-    """Turn what SQLite or the system reports into a StoreError."""
+    """Turn errors of SQLite and of the file system into a StoreError."""
     try:
         yield
-    except (sqlite3.Error, UnicodeDecodeError) as problem:  # the latter where SQLite quotes what is no text
-        code = getattr(problem, "sqlite_errorname", "" if isinstance(problem, sqlite3.Error) else "SQLITE_CORRUPT")
+    except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter if SQLite quotes bytes that are no text
+        code = getattr(error, "sqlite_errorname", "" if isinstance(error, sqlite3.Error) else "SQLITE_CORRUPT")
         remedy = next((REMEDIES[name] for name in REMEDIES if code.startswith(name)), None)
-        what, hint = remedy or (f"SQLite reports: {problem}", "use another store with --store FILE")
-        raise StoreError(what, where=str(path), hint=hint) from problem
-    except OSError as problem:
+        what, hint = remedy or (f"SQLite reports: {error}", "use another store with --store FILE")
+        raise StoreError(what, where=str(path), hint=hint) from error
+    except OSError as error:
         hint = "check its folder, or keep the store elsewhere with --store FILE"
-        raise StoreError(problem.strerror or str(problem), where=str(path), hint=hint) from problem
+        raise StoreError(error.strerror or str(error), where=str(path), hint=hint) from error
 
 
 @contextmanager
 def damage_as_store_error(path: Path) -> Iterator[None]:
-    """Turn what reading damaged text leads to into a StoreError."""
+    """Turn errors of reading damaged text into a StoreError."""
     try:
         yield
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as problem:
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         what, hint = REMEDIES["SQLITE_CORRUPT"]
-        raise StoreError(f"{what}: {problem}", where=str(path), hint=hint) from problem
+        raise StoreError(f"{what}: {error}", where=str(path), hint=hint) from error
 
 
 @dataclass(frozen=True, eq=False)
 class Database:
-    """A connection whose errors name its file and say what would work."""
+    """A connection whose errors name the file and what would help."""
 
     path: Path
     connection: sqlite3.Connection
     identity: tuple[int, int] | None = None
-    """Which file it is, once it is there."""
+    """Device and inode of the file, once it exists."""
+
+    def __post_init__(self) -> None:
+        self.connection.text_factory = lambda content: content.decode(*TEXT)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All of the body is kept, or nothing of it."""
+        """Keep all writes of the body, or none of them."""
         if self.identity is not None and _identity(self.path) != self.identity:
             what = "it was deleted, moved or replaced while it was in use, so nothing more can be kept"
             hint = "run again, and leave the store in its place meanwhile"
@@ -127,69 +129,72 @@ class Database:
                 raise
             self.connection.execute("COMMIT")
 
-    def write(self, statement: str, *values: Any) -> int:
+    def write(self, statement: str, *values: object) -> int:
         """Run one statement of a transaction; the id of the row that it made."""
         return int(self.connection.execute(statement, values).lastrowid or 0)
 
-    def insert(self, table: str, row: Mapping[str, Any]) -> int:
-        """Add a row to a table, as a part of a transaction; its id.
+    def insert(self, table: str, row: Mapping[str, object]) -> int:
+        """Add a row to a table in a transaction; its id.
 
         A path may hold bytes that are not UTF-8: SQLite keeps them as they are.
         """
         values = [value.encode(*TEXT) if isinstance(value, str) else value for value in row.values()]
-        places = ", ".join("CAST(? AS TEXT)" if isinstance(value, str) else "?" for value in row.values())
-        return self.write(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({places})", *values)
+        slots = ", ".join("CAST(? AS TEXT)" if isinstance(value, str) else "?" for value in row.values())
+        return self.write(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({slots})", *values)
 
-    def __post_init__(self) -> None:
-        self.connection.text_factory = lambda content: content.decode(*TEXT)
-
-    def all(self, statement: str, *values: Any) -> Iterable[Any]:
+    def all(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
         """Every row of a query."""
         with sqlite_errors_as_store_errors(self.path):
             return self.connection.execute(statement, values).fetchall()
 
-    def one(self, statement: str, *values: Any) -> Any:
+    def one(self, statement: str, *values: object) -> Any:
         """The first row of a query, or None."""
         with sqlite_errors_as_store_errors(self.path):
             return self.connection.execute(statement, values).fetchone()
 
 
 def open_to_write(path: Path) -> Database:
-    """A store that is read and written; it is made where there is none."""
+    """A store that is read and written; it is made if there is none."""
     _refuse_folder(path)
     with sqlite_errors_as_store_errors(path):
-        _make_folder(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        ignore = path.parent / ".gitignore"
+        if path.parent.name == ".mlcli" and not ignore.exists():  # our own folder stays out of version control
+            ignore.write_text("*\n", encoding="utf-8")
         sweep(path.parent)
         sweep(Path(gettempdir()))
-        connection = sqlite3.connect(path, timeout=LOCK_TIMEOUT_SECONDS, isolation_level=None)
+        # Another process may write for up to 30 seconds.
+        connection = sqlite3.connect(path, timeout=30.0, isolation_level=None)
         with _closed_on_error(connection):
             database = Database(path, connection)
             if _pragma(database, "schema_version"):
                 _check_format(database)
             for setting in ("journal_mode = WAL", "synchronous = NORMAL", "foreign_keys = ON"):
                 connection.execute(f"PRAGMA {setting}")
-            _make_tables(database)
+            with database.transaction():
+                if not _pragma(database, "user_version"):
+                    for statement in TABLES.split(";"):
+                        database.write(statement)
+                    database.write(f"PRAGMA application_id = {APPLICATION}")
+                    database.write(f"PRAGMA user_version = {FORMAT}")
     return replace(database, identity=_identity(path))
 
 
 def open_to_read(path: Path) -> Database:
-    """A store that is only read, which needs no permission to write."""
+    """A store that is only read, which needs no write permission."""
     _refuse_folder(path)
     if not path.exists():
-        raise StoreError("there is no store", where=str(path), hint=_where_stores_are(path))
+        hint = "a run makes one, beside its experiment: mlcli run EXPERIMENT"
+        # A run keeps its store beside its experiment, which may be in a folder below.
+        for near in sorted(map(str, path.parent.parent.glob(f"*/{path.parent.name}/{path.name}")))[:1]:
+            hint = f"a run keeps one beside its experiment: --store {near}"
+        raise StoreError("there is no store", where=str(path), hint=hint)
     with sqlite_errors_as_store_errors(path):
         try:
             return _read_only(path, "mode=ro")
         except sqlite3.OperationalError:
+            # SQLite cannot make the files that it needs beside the store
             return _read_only(path, "immutable=1")
-
-
-def _where_stores_are(path: Path) -> str:
-    """The stores beside experiments in a folder below, if any: that is where a run puts one."""
-    near = sorted(str(found) for found in path.parent.parent.glob(f"*/{path.parent.name}/{path.name}"))
-    if near:
-        return f"a run keeps one beside its experiment: --store {near[0]}"
-    return "a run makes one, beside its experiment: mlcli run EXPERIMENT"
 
 
 def now() -> str:
@@ -198,17 +203,16 @@ def now() -> str:
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """What tells one file from another of the same name; SQLite would go on writing one that has no name left."""
+    """Device and inode: SQLite would go on writing to a file that was deleted or replaced."""
     try:
-        found = path.stat()
+        status = path.stat()
     except FileNotFoundError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
-def _read_only(path: Path, how: str) -> Database:
-    """``immutable`` is for folders in which SQLite cannot make the files that it needs beside the store."""
-    connection = sqlite3.connect(f"{path.absolute().as_uri()}?{how}", uri=True, isolation_level=None)
+def _read_only(path: Path, option: str) -> Database:
+    connection = sqlite3.connect(f"{path.absolute().as_uri()}?{option}", uri=True, isolation_level=None)
     with _closed_on_error(connection):
         database = Database(path, connection)
         _check_format(database)
@@ -234,17 +238,13 @@ def _check_format(database: Database) -> None:
         what = f"it was written by another version of mlcli (format {version}, this one reads {FORMAT})"
         hint = "move it away and run again, or use another with --store FILE"
         raise StoreError(what, where=str(database.path), hint=hint)
-    _check_schema(database)
-    database.one("SELECT max(id) FROM runs")  # a damaged file shows itself when its tables are looked up
-
-
-def _check_schema(database: Database) -> None:
-    """Refuse what no store of mlcli holds, such as views and triggers, which run when it is read or written."""
-    written = database.all("SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite~_%' ESCAPE '~'")
-    for kind, name, sql in written:
+    # Views and triggers would run when the store is read or written.
+    schema = database.all("SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite~_%' ESCAPE '~'")
+    for kind, name, sql in schema:
         if "".join(str(sql).split()) not in _statements():
             what = f"it is not a store of mlcli: the {kind} '{shortened(name)}' in it is not one of mlcli's"
             raise StoreError(what, where=str(database.path), hint="name another file; this one was left alone")
+    database.one("SELECT max(id) FROM runs")  # damage shows when the tables are looked up
 
 
 @lru_cache(maxsize=1)
@@ -253,17 +253,6 @@ def _statements() -> frozenset[str]:
     with closing(sqlite3.connect(":memory:")) as empty:
         empty.executescript(TABLES)
         return frozenset("".join(sql.split()) for (sql,) in empty.execute("SELECT sql FROM sqlite_master") if sql)
-
-
-def _make_tables(database: Database) -> None:
-    """All tables in one transaction, unless they are there."""
-    with database.transaction():
-        if _pragma(database, "user_version"):
-            return
-        for statement in TABLES.split(";"):
-            database.write(statement)
-        database.write(f"PRAGMA application_id = {APPLICATION}")
-        database.write(f"PRAGMA user_version = {FORMAT}")
 
 
 def _pragma(database: Database, name: str) -> int:
@@ -275,11 +264,3 @@ def _refuse_folder(path: Path) -> None:
         raise StoreError("its path holds a null byte", where=str(path), hint="name another file")
     if path.is_dir():
         raise StoreError("it is a folder", where=str(path), hint=f"name a file, such as {path / 'runs.db'}")
-
-
-def _make_folder(path: Path) -> None:
-    """The folder of a store; our own hidden one keeps itself out of version control."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    ignore = path.parent / ".gitignore"
-    if path.parent.name == ".mlcli" and not ignore.exists():
-        ignore.write_text("*\n", encoding="utf-8")

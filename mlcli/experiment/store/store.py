@@ -12,30 +12,24 @@ from typing import Self
 
 from mlcli.core.errors import UsageError
 from mlcli.core.registry import MODELS
-from mlcli.experiment.run.split_results import CompletedSplits, SplitResult
+from mlcli.experiment.results import CompletedSplits, SplitResult
 from mlcli.experiment.spec.cells import Cell, CellResult
-from mlcli.experiment.spec.facts import facts_of_cell
 from mlcli.experiment.store.codec import checksum, decoded
 from mlcli.experiment.store.database import Database, now, open_to_read, open_to_write
-from mlcli.experiment.store.runs import RunFacts, RunLog
+from mlcli.experiment.store.runs import RunFacts, RunLog, facts_of_cell
 from mlcli.tasks.table import kind_named
 
 DEFAULT_PLACE = Path(".mlcli") / "runs.db"
 """Where an experiment keeps its store, relative to its file."""
-NEW_CELL = "INSERT INTO cells (key, created, splits, facts) VALUES (?, ?, ?, ?)"
-ENDING = "status, why, trace, split, budget, memory"
-MOST_MEMORY = "UPDATE cells SET memory = max(coalesce(memory, 0), ?) WHERE id = ?"
-BLOCKS = "SELECT payload, checksum, seconds FROM blocks WHERE cell = ? ORDER BY first"
 SUFFIXES = (".yaml", ".yml")
-RUN_NUMBER = re.compile("[0-9]{1,1000}")
 Run = tuple[RunFacts, list[CellResult]]
 
 
 @dataclass(frozen=True)
 class Ending:
-    """How a cell ended, and why; ``split`` is the one that failed.
+    """How a cell ended; ``split`` is the one that failed, ``code`` the exit code of its error.
 
-    Of one that was over its budget, ``budget`` (seconds) or ``memory`` is what it had of what was too little.
+    If the cell was over its budget, ``budget`` (seconds) or ``memory`` is the limit that it exceeded.
     """
 
     status: str
@@ -44,6 +38,7 @@ class Ending:
     split: int | None = None
     budget: float | None = None
     memory: int | None = None
+    code: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,11 +51,11 @@ class StoredCell:
     seconds: float = 0.0
     damaged: int = 0
     risky: bool = False
-    """Whether a process ended while it ran this cell, without a word."""
+    """Whether the process that last ran this cell itself ended without recording an ending."""
 
 
 class Store:
-    """An SQLite file; one process writes it at a time, a block of splits per transaction."""
+    """An SQLite file; one process writes at a time, each block of splits in one transaction."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
@@ -68,12 +63,12 @@ class Store:
 
     @classmethod
     def open(cls, path: Path) -> Self:
-        """A store to run with; it is made where there is none."""
+        """A store to read and write, which is made if there is none."""
         return cls(open_to_write(path))
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """A store to look into."""
+        """A store to read."""
         return cls(open_to_read(path))
 
     @property
@@ -88,73 +83,77 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self.database.connection.close()
 
     def faults(self) -> list[str]:
-        """What is wrong with it, a sentence each; none where it is sound."""
+        """What is wrong with it, a sentence for each fault."""
         from mlcli.experiment.store.housekeeping import faults_of
 
         return faults_of(self)
 
     def cell(self, cell: int, kind: str) -> StoredCell:
-        """What is there of a cell; a block whose checksum is wrong is left out, so that it runs again."""
+        """What is stored of a cell; a block with a wrong checksum is left out, so that it runs again."""
         answers = kind_named(kind).answers
         completed = CompletedSplits()
         seconds, damaged = 0.0, 0
-        for payload, expected, spent in self.database.all(BLOCKS, cell):
+        query = "SELECT payload, checksum, seconds FROM blocks WHERE cell = ? ORDER BY first"
+        for payload, expected, block_seconds in self.database.all(query, cell):
             try:
                 if checksum(payload) != expected:
                     raise ValueError("the checksum is wrong")
                 completed.add(decoded(payload, answers))
-                seconds += float(spent)
+                seconds += float(block_seconds)
             except (ValueError, TypeError):
                 damaged += 1
-        ending = self.database.one(f"SELECT {ENDING} FROM endings WHERE cell = ?", cell)
+        query = "SELECT status, why, trace, split, budget, memory, code FROM endings WHERE cell = ?"
+        ending = self.database.one(query, cell)
         risky = self.database.one("SELECT cell FROM risks WHERE cell = ?", cell) is not None
         return StoredCell(cell, completed.all(), Ending(*ending) if ending else None, seconds, damaged, risky)
 
     def add(self, key: str, cell: Cell, splits: int) -> int:
-        """The id of a new cell without answers; from now on it is the one that its key finds."""
+        """The id of a new cell without answers; from now on its key finds this one."""
         with self.database.transaction():
             return self._insert(key, cell, splits)
 
     def find_or_add(self, key: str, cell: Cell, splits: int) -> int:
-        """The id of the newest cell with a key; processes that ask for the same at once share one cell."""
-        result = self.find(key)
-        if result is None:
+        """The id of the newest cell with a key; two processes that ask at once share one cell."""
+        id = self.find(key)
+        if id is None:
             with self.database.transaction():
-                result = self.find(key) or self._insert(key, cell, splits)
-        return result
+                id = self.find(key) or self._insert(key, cell, splits)
+        return id
 
     def find(self, key: str) -> int | None:
         """The id of the newest cell with a key, if there is one."""
-        result: int | None = self.database.one("SELECT max(id) FROM cells WHERE key = ?", key)[0]
-        return result
+        id: int | None = self.database.one("SELECT max(id) FROM cells WHERE key = ?", key)[0]
+        return id
 
     def _insert(self, key: str, cell: Cell, splits: int) -> int:
-        return self.database.write(NEW_CELL, key, now(), splits, json.dumps(facts_of_cell(cell)))
+        statement = "INSERT INTO cells (key, created, splits, facts) VALUES (?, ?, ?, ?)"
+        return self.database.write(statement, key, now(), splits, json.dumps(facts_of_cell(cell)))
 
     def put_block(
         self, cell: int, first: int, count: int, payload: bytes, seconds: float, memory: int | None = None
     ) -> None:
-        """Keep the answers of some consecutive splits, and what they took."""
+        """Store the results of consecutive splits, with their time and peak memory."""
         row = (cell, first, count, seconds, payload, checksum(payload))
         with self.database.transaction():
             self.database.write("INSERT OR REPLACE INTO blocks VALUES (?, ?, ?, ?, ?, ?)", *row)
             if memory is not None:
-                self.database.write(MOST_MEMORY, memory, cell)
+                largest = "UPDATE cells SET memory = max(coalesce(memory, 0), ?) WHERE id = ?"
+                self.database.write(largest, memory, cell)
 
     def put_ending(self, cell: int, ending: Ending) -> None:
-        """Keep how a cell ended."""
-        row = (*astuple(ending), cell, now())
+        """Store how a cell ended."""
+        columns = "status, why, trace, split, budget, memory, code, cell, ended"
+        statement = f"INSERT OR REPLACE INTO endings ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
         with self.database.transaction():
-            columns = f"({ENDING}, cell, ended)"
-            self.database.write(f"INSERT OR REPLACE INTO endings {columns} VALUES (?, ?, ?, ?, ?, ?, ?, ?)", *row)
+            self.database.write(statement, *astuple(ending), cell, now())
             self.database.write("DELETE FROM risks WHERE cell = ?", cell)
 
     def put_risk(self, cell: int | None) -> None:
-        """Keep which cell this process is running itself; who finds that later knows that it ended the process."""
+        """Store which cell this process runs itself: if it is there later, the cell ended the process."""
         with self.database.transaction():
             self.database.write("DELETE FROM risks WHERE process = ?", os.getpid())
             if cell is not None:
@@ -162,13 +161,13 @@ class Store:
 
 
 def named_run(name: str, store: Path | None) -> Run:
-    """The run of a number in a store, or the newest of an experiment file in the store beside it."""
+    """The run with a number in a store, or the newest of an experiment file in the store beside it."""
     with Store.read(store_of(name, store)) as opened:
         return opened.runs.one(number_of(name, opened))
 
 
 def store_of(name: str, store: Path | None) -> Path:
-    """The store that a run is looked for in."""
+    """The store in which a run is looked up."""
     file = Path(name)
     if is_number(name) or store is not None:
         return store or DEFAULT_PLACE
@@ -189,33 +188,25 @@ def number_of(name: str, store: Store) -> int:
 
 def is_number(name: str) -> bool:
     """Whether a name is the number of a run rather than a file."""
-    return RUN_NUMBER.fullmatch(name) is not None
+    return re.fullmatch("[0-9]{1,1000}", name) is not None
 
 
 def results_together(runs: Sequence[Run]) -> list[CellResult]:
-    """The results of several runs: what two have in common once, and namesakes told apart by their runs."""
-    kept: dict[tuple[str, ...], CellResult] = {}
+    """The results of several runs: equal ones once, and different ones of one label named by their runs."""
+    results_by_name: dict[tuple[str, ...], CellResult] = {}
     for about, results in runs:
         for result in results:
-            _keep(result, about.id, kept)
-    return list(kept.values())
-
-
-def _keep(result: CellResult, run: int, kept: dict[tuple[str, ...], CellResult]) -> None:
-    cell = result.cell
-    place = cell.dataset.name, cell.kind, cell.protocol.use, str(cell.protocol.params)
-    known = kept.setdefault((*place, cell.label), result)
-    if known is result or (known.key == result.key and result.key):
-        return
-    renamed = f"{cell.label} (run {run})"
-    kept[*place, renamed] = _called(result, renamed)
-
-
-def _called(result: CellResult, label: str) -> CellResult:
-    cell = result.cell
-    return replace(result, cell=replace(cell, model=replace(cell.model, label=label)))
+            cell = result.cell
+            table = cell.dataset.name, cell.kind, cell.protocol.use, str(cell.protocol.params)
+            first = results_by_name.setdefault((*table, cell.label), result)
+            if first is result or (first.key == result.key and result.key):
+                continue
+            label = f"{cell.label} (run {about.id})"
+            renamed = replace(cell, model=replace(cell.model, label=label))
+            results_by_name[*table, label] = replace(result, cell=renamed)
+    return list(results_by_name.values())
 
 
 def metrics_of(runs: Sequence[Run]) -> tuple[str, ...]:
-    """The metrics that the runs were asked for, each once."""
+    """The metrics that the runs requested, each once."""
     return tuple(dict.fromkeys(metric for about, _ in runs for metric in about.metrics))

@@ -1,80 +1,128 @@
-"""Runs and answers carried from store to store: exported to a file, imported, and the shards of a run joined."""
+"""Move runs and answers between stores: export, import, and the shards of a run, made on several machines."""
 
 from __future__ import annotations
 
 import json
+import re
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby
 from pathlib import Path
 from typing import Any, Self
 
 from mlcli.core.errors import UsageError
 from mlcli.core.files import replacing
 from mlcli.core.seeds import digest
+from mlcli.experiment.spec.cells import Cell
 from mlcli.experiment.store.codec import checksum
 from mlcli.experiment.store.database import Database, damage_as_store_error
 from mlcli.experiment.store.housekeeping import NEEDED_BY_NO_RUN
+from mlcli.experiment.store.runs import facts_of_cell
 from mlcli.experiment.store.store import Store
 
+Row = Mapping[str, Any]
+"""The values of a row of a table by column."""
+
 SHARD = "shard"
-"""Under which name a run keeps which part of which plan it is."""
-BY_CELL, OTHERS = "scores", "versions"
-"""What a run keeps of each cell in their order; what may differ between the parts of one run."""
-OF_RUN = ("started", "finished", "title", "source", "seed", "metrics", "cells")
-OF_RUN_CELL = ("dataset", "facts", "status", "why", "trace", "answered", "pooled", "stored", "notes")
-OF_CELL = ("key", "created", "splits", "facts", "memory")
-OF_BLOCK = ("first", "count", "seconds", "payload", "checksum")
-OF_ENDING = ("status", "why", "trace", "split", "budget", "memory", "ended")
+"""The name of the detail of a run that says which part of which plan it is."""
+RUN_COLUMNS = ("started", "finished", "title", "source", "seed", "metrics", "cells")
+RUN_CELL_COLUMNS = ("dataset", "facts", "status", "why", "trace", "answered", "pooled", "stored", "notes")
+CELL_COLUMNS = ("key", "created", "splits", "facts", "memory")
+BLOCK_COLUMNS = ("first", "count", "seconds", "payload", "checksum")
+ENDING_COLUMNS = ("status", "why", "trace", "split", "budget", "memory", "code", "ended")
+
+
+@dataclass(frozen=True)
+class Shard:
+    """A part of the cells of an experiment, such as part 2 of 8."""
+
+    part: int
+    of: int
+
+    def __str__(self) -> str:
+        return f"shard {self.part} of {self.of}"
+
+    def places(self, cells: Sequence[Cell]) -> list[int]:
+        """The indices of the cells of a plan that belong to it.
+
+        Cells are dealt in the order of a hash, since all cells of a slow model may be neighbours in the plan. The
+        order depends on the cells alone, so all machines deal alike.
+        """
+        runnable = [index for index, cell in enumerate(cells) if not cell.skipped]
+        skipped = [index for index, cell in enumerate(cells) if cell.skipped]
+        shuffled = sorted(runnable, key=lambda index: digest(facts_of_cell(cells[index])))
+        return sorted([*shuffled[self.part - 1 :: self.of], *(skipped if self.part == 1 else ())])
+
+
+def shard_from_text(text: str) -> Shard:
+    """A shard as it is typed."""
+    match = re.fullmatch(r"([1-9]\d*)/([1-9]\d*)", text.strip())
+    if match is None or int(match[1]) > int(match[2]):
+        what = f"--shard takes PART/PARTS, was given '{text}'"
+        raise UsageError(what, hint="such as --shard 2/8, the second of 8")
+    return Shard(int(match[1]), int(match[2]))
+
+
+def plan_digest(cells: Sequence[Cell]) -> str:
+    """A hash that tells the plan of one experiment from that of another."""
+    return digest([facts_of_cell(cell) for cell in cells])
 
 
 @dataclass(frozen=True)
 class Record:
-    """A run as its rows: ``cells`` are the rows of its cells with the id of the cell that each of them names."""
+    """A run as its rows: ``cells`` are the rows of its cells with the id of the cell that each names."""
 
-    row: Mapping[str, Any]
-    cells: tuple[tuple[int | None, Mapping[str, Any]], ...]
+    row: Row
+    cells: tuple[tuple[int | None, Row], ...]
     keys: tuple[str, ...]
     details: Mapping[str, Any]
 
     @property
     def identity(self) -> str:
-        """What is the same of a run wherever it is carried."""
-        told = {name: value for name, value in self.row.items() if name != "finished"}
-        return digest(told, self.keys, self.details.get("process"))
+        """A hash that is the same in every store."""
+        row = {name: value for name, value in self.row.items() if name != "finished"}
+        return digest(row, self.keys, self.details.get("process"))
 
     @classmethod
     def read(cls, database: Database, number: int) -> Self:
         """A run of a store."""
-        (row,) = _rows(database, "runs", OF_RUN, "id = ?", number)
-        cells = _rows(database, "run_cells", (*OF_RUN_CELL, "cell"), "run = ? ORDER BY position", number)
-        keys = database.all(
-            "SELECT key FROM run_cells LEFT JOIN cells ON cells.id = cell WHERE run = ? ORDER BY position", number
-        )
+        (row,) = _rows(database, "runs", RUN_COLUMNS, "id = ?", number)
+        cells = _rows(database, "run_cells", (*RUN_CELL_COLUMNS, "cell"), "run = ? ORDER BY position", number)
+        query = "SELECT key FROM run_cells LEFT JOIN cells ON cells.id = cell WHERE run = ? ORDER BY position"
+        keys = tuple(key or "" for (key,) in database.all(query, number))
         details = database.all("SELECT name, value FROM run_details WHERE run = ?", number)
         with damage_as_store_error(database.path):
-            kept = {name: json.loads(value) for name, value in details}
-        named = tuple((cell.pop("cell"), cell) for cell in cells)
-        return cls(row, named, tuple(key or "" for (key,) in keys), kept)
+            plain_details = {name: json.loads(value) for name, value in details}
+        return cls(row, tuple((cell.pop("cell"), cell) for cell in cells), keys, plain_details)
+
+    def write(self, database: Database) -> int:
+        """Add the run to a store; its number there."""
+        with database.transaction():
+            number = database.insert("runs", self.row)
+            for position, (cell, row) in enumerate(self.cells):
+                database.insert("run_cells", {"run": number, "position": position, "cell": cell, **row})
+            for name, value in self.details.items():
+                database.insert("run_details", {"run": number, "name": name, "value": json.dumps(value)})
+        return number
 
 
 @dataclass
 class Carried:
-    """What has been carried: runs that are new here with their numbers, blocks, and what was left behind."""
+    """What was carried: the numbers of new runs, blocks, and what was left behind."""
 
     runs: list[int] = field(default_factory=list)
     known: int = 0
-    """How many runs were here already."""
+    """How many runs were in the store already."""
     blocks: int = 0
     damaged: int = 0
     joined: dict[int, int] = field(default_factory=dict)
-    """By the number of a run: of how many shards it was joined."""
+    """By the number of a run, the number of shards that it was joined of."""
     missing: dict[str, list[int]] = field(default_factory=dict)
-    """By the title of a run: the shards that are not there."""
+    """By the title of a run, its missing shards."""
 
 
 def export(source: Store, path: Path, numbers: Sequence[int]) -> Carried:
-    """Write some runs (none: all that are finished) with their answers to a store of their own."""
+    """Write runs (none named: all finished ones) with their answers to a new store."""
     if path.exists():
         raise UsageError(f"{path} is there already", hint="remove it, or name another file")
     with replacing(path) as beside, Store.open(beside) as target:
@@ -84,154 +132,131 @@ def export(source: Store, path: Path, numbers: Sequence[int]) -> Carried:
 
 
 def carry(source: Store, target: Store, numbers: Sequence[int] = (), into: Carried | None = None) -> Carried:
-    """Bring some finished runs (none: all) of another store here; one that is here already stays as it is."""
+    """Copy finished runs (none named: all) from one store to another; a run that is there already is kept."""
+    carried = into or Carried()
     with damage_as_store_error(source.path):
-        return _carried_runs(source, target, numbers, into or Carried())
-
-
-def _carried_runs(source: Store, target: Store, numbers: Sequence[int], carried: Carried) -> Carried:
-    finished = () if numbers else source.runs.finished()
-    for number in numbers:
-        source.runs.one(number)  # says what is wrong with it
-    here = _identities(target)
-    for number in numbers or finished:
-        record = Record.read(source.database, number)
-        if record.identity in here:
-            carried.known += 1
-            continue
-        cells = {
-            index: _carried_cell(source, target, index, carried) for index, _ in record.cells if index is not None
-        }
-        moved = tuple((None if cell is None else cells[cell], row) for cell, row in record.cells)
-        for dataset in {row["dataset"] for _, row in record.cells}:
-            (facts,) = source.database.one("SELECT facts FROM datasets WHERE digest = ?", dataset)
-            with target.database.transaction():
-                target.database.write("INSERT OR IGNORE INTO datasets VALUES (?, ?)", dataset, facts)
-        carried.runs.append(_write(target.database, replace(record, cells=moved)))
+        for number in numbers:
+            source.runs.one(number)  # raises if it is damaged or unfinished
+        identities = _identities(target)
+        for number in numbers or source.runs.finished():
+            record = Record.read(source.database, number)
+            if record.identity in identities:
+                carried.known += 1
+                continue
+            ids = {id: _carry_cell(source, target, id, carried) for id, _ in record.cells if id is not None}
+            for dataset in {row["dataset"] for _, row in record.cells}:
+                (facts,) = source.database.one("SELECT facts FROM datasets WHERE digest = ?", dataset)
+                with target.database.transaction():
+                    target.database.write("INSERT OR IGNORE INTO datasets VALUES (?, ?)", dataset, facts)
+            cells = tuple((None if id is None else ids[id], row) for id, row in record.cells)
+            carried.runs.append(replace(record, cells=cells).write(target.database))
     return carried
 
 
 def merge(sources: Iterable[Path], target: Store) -> Carried:
-    """Bring all answers and runs of some stores here, also those of runs that were cut short; then join shards."""
+    """Copy all runs and answers of stores, including answers of unfinished runs; then join shards."""
     carried = Carried()
     for path in sources:
         with Store.read(path) as source:
             carry(source, target, into=carried)
             for (cell,) in source.database.all(f"SELECT id FROM cells WHERE {NEEDED_BY_NO_RUN}"):
-                _carried_cell(source, target, cell, carried)
+                _carry_cell(source, target, cell, carried)
     _join_shards(target, carried)
     return carried
 
 
-def _carried_cell(source: Store, target: Store, cell: int, carried: Carried) -> int:
-    """The id here of a cell of another store, with all of its answers that are sound."""
-    (row,) = _rows(source.database, "cells", OF_CELL, "id = ?", cell)
-    found = target.database.one("SELECT max(id) FROM cells WHERE key = ?", row["key"])[0]
-    if found is None:
+def _carry_cell(source: Store, target: Store, cell: int, carried: Carried) -> int:
+    """Copy a cell with its undamaged answers; its id in the target."""
+    (row,) = _rows(source.database, "cells", CELL_COLUMNS, "id = ?", cell)
+    id = target.find(row["key"])
+    if id is None:
         with target.database.transaction():
-            found = target.database.insert("cells", row)
-    for block in _missing_blocks(source, target, cell, found):
+            id = target.database.insert("cells", row)
+    present = {first for (first,) in target.database.all("SELECT first FROM blocks WHERE cell = ?", id)}
+    for (first,) in source.database.all("SELECT first FROM blocks WHERE cell = ? ORDER BY first", cell):
+        if first in present:
+            continue
+        # one block at a time: together they may be larger than memory
+        (block,) = _rows(source.database, "blocks", BLOCK_COLUMNS, "cell = ? AND first = ?", cell, first)
         if checksum(block["payload"]) != block["checksum"]:
             carried.damaged += 1
             continue
         with target.database.transaction():
-            target.database.insert("blocks", {"cell": found, **block})
+            target.database.insert("blocks", {"cell": id, **block})
         carried.blocks += 1
-    before = target.database.one("SELECT status FROM endings WHERE cell = ?", found)
-    for ending in _rows(source.database, "endings", OF_ENDING, "cell = ?", cell):
+    before = target.database.one("SELECT status FROM endings WHERE cell = ?", id)
+    for ending in _rows(source.database, "endings", ENDING_COLUMNS, "cell = ?", cell):
         if before is None or ending["status"] == "done":
             with target.database.transaction():
-                target.database.write("DELETE FROM endings WHERE cell = ?", found)
-                target.database.insert("endings", {"cell": found, **ending})
-    return int(found)
-
-
-def _missing_blocks(source: Store, target: Store, cell: int, value: int) -> Iterable[dict[str, Any]]:
-    """The blocks of a cell that are not here, one at a time: together they may be more than memory holds."""
-    here = {first for (first,) in target.database.all("SELECT first FROM blocks WHERE cell = ?", value)}
-    for (first,) in source.database.all("SELECT first FROM blocks WHERE cell = ? ORDER BY first", cell):
-        if first not in here:
-            yield from _rows(source.database, "blocks", OF_BLOCK, "cell = ? AND first = ?", cell, first)
+                target.database.write("DELETE FROM endings WHERE cell = ?", id)
+                target.database.insert("endings", {"cell": id, **ending})
+    return id
 
 
 def _join_shards(store: Store, carried: Carried) -> None:
-    """Make one run of all shards of a plan, where none is missing."""
-    results = [
-        (run.id, shard) for run in store.runs.all() if (shard := store.runs.kept(run.id, SHARD)) is not None
-    ]
-
-    def plan_of(one: tuple[int, Any]) -> tuple[str, int]:
-        return str(one[1]["plan"]), int(one[1]["of"])
-
-    for (_, of), group in groupby(sorted(results, key=plan_of), key=plan_of):
-        newest = {shard["part"]: (number, shard) for number, shard in sorted(group, key=lambda one: one[0])}
-        missing = sorted(set(range(1, of + 1)) - newest.keys())
+    """Join the shards of each plan to one run, if none is missing."""
+    shards: dict[tuple[str, int], dict[int, tuple[int, Row]]] = defaultdict(dict)
+    for run in store.runs.all():
+        if (shard := store.runs.kept(run.id, SHARD)) is not None:
+            plan = str(shard["plan"]), int(shard["of"])
+            shards[plan][shard["part"]] = run.id, shard  # the newest run of each part
+    for (_, of), by_part in sorted(shards.items()):
+        missing = sorted(set(range(1, of + 1)) - by_part.keys())
         if missing:
-            carried.missing[next(iter(newest.values()))[1]["title"]] = missing
+            _, shard = by_part[next(iter(by_part))]
+            carried.missing[shard["title"]] = missing
             continue
-        parts = [newest[part] for part in range(1, of + 1)]
+        parts = [by_part[part] for part in range(1, of + 1)]
         records = [Record.read(store.database, number) for number, _ in parts]
         joined = _joined(records, [shard for _, shard in parts])
-        carried.runs = [run for run in carried.runs if run not in {old for old, _ in parts}]
+        numbers = {number for number, _ in parts}
+        carried.runs = [run for run in carried.runs if run not in numbers]
         if joined.identity in _identities(store):
             carried.known += 1
         else:
-            number = _write(store.database, joined)
+            number = joined.write(store.database)
             carried.runs.append(number)
             carried.joined[number] = of
         with store.database.transaction():
-            for old, _ in parts:
-                store.database.write("DELETE FROM runs WHERE id = ?", old)
+            for number in numbers:
+                store.database.write("DELETE FROM runs WHERE id = ?", number)
 
 
-def _joined(records: Sequence[Record], shards: Sequence[Mapping[str, Any]]) -> Record:
-    """One run of its parts, its cells in the order of the plan."""
+def _joined(records: Sequence[Record], shards: Sequence[Row]) -> Record:
+    """One run of its parts, with its cells in the order of the plan."""
     order = sorted(
-        (at, part, index) for part, shard in enumerate(shards) for index, at in enumerate(shard["places"])
+        (position, part, index)
+        for part, shard in enumerate(shards)
+        for index, position in enumerate(shard["places"])
     )
-    first = records[0]
     row = {
-        **first.row,
+        **records[0].row,
         "started": min(record.row["started"] for record in records),
         "finished": max(record.row["finished"] for record in records),
         "title": shards[0]["title"],
         "cells": len(order),
     }
-    details = {name: value for name, value in first.details.items() if name != SHARD}
+    details = {name: value for name, value in records[0].details.items() if name != SHARD}
     details["process"] = [record.details.get("process") for record in records]
-    if all(BY_CELL in record.details for record in records):
-        details[BY_CELL] = [records[part].details[BY_CELL][index] for _, part, index in order]
-    details[OTHERS] = _together([record.details.get(OTHERS) or {} for record in records])
+    if all("scores" in record.details for record in records):  # of each cell, in their order
+        details["scores"] = [records[part].details["scores"][index] for _, part, index in order]
+    versions = [record.details.get("versions") or {} for record in records]
+    details["versions"] = {
+        name: ", ".join(dict.fromkeys(version[name] for version in versions if name in version))
+        for name in dict.fromkeys(name for version in versions for name in version)
+    }
     cells = tuple(records[part].cells[index] for _, part, index in order)
     keys = tuple(records[part].keys[index] for _, part, index in order)
     return Record(row, cells, keys, details)
 
 
 def _identities(store: Store) -> set[str]:
-    store.runs.finished()  # refuses too many
+    store.runs.finished()  # refuses a store with too many runs
     return {Record.read(store.database, run.id).identity for run in store.runs.all()}
 
 
-def _together(versions: Sequence[Mapping[str, str]]) -> dict[str, str]:
-    """The versions of all parts, where they differ one after another."""
-    names = dict.fromkeys(name for version in versions for name in version)
-    return {
-        name: ", ".join(dict.fromkeys(version[name] for version in versions if name in version)) for name in names
-    }
-
-
-def _write(database: Database, record: Record) -> int:
-    with database.transaction():
-        number = database.insert("runs", record.row)
-        for position, (cell, row) in enumerate(record.cells):
-            database.insert("run_cells", {"run": number, "position": position, "cell": cell, **row})
-        for name, value in record.details.items():
-            database.insert("run_details", {"run": number, "name": name, "value": json.dumps(value)})
-    return number
-
-
 def _rows(
-    database: Database, table: str, columns: Sequence[str], where: str, *values: Any
+    database: Database, table: str, columns: Sequence[str], where: str, *values: object
 ) -> list[dict[str, Any]]:
-    iterable = database.all(f"SELECT {', '.join(columns)} FROM {table} WHERE {where}", *values)
-    return [dict(zip(columns, row, strict=True)) for row in iterable]
+    rows = database.all(f"SELECT {', '.join(columns)} FROM {table} WHERE {where}", *values)
+    return [dict(zip(columns, row, strict=True)) for row in rows]

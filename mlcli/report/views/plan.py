@@ -17,8 +17,8 @@ from mlcli.scoring.model_results import table_key
 from mlcli.tasks.table import kind_named
 
 if TYPE_CHECKING:
+    from mlcli.experiment.run.estimates import CellEstimate
     from mlcli.experiment.spec.cells import StepSpec
-    from mlcli.experiment.store.estimates import CellEstimate
 
 ARROW = " → "
 

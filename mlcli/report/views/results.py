@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from mlcli.core.findings import Choices, Entry
 from mlcli.core.groups import SIMILARITY
 from mlcli.core.names import counted
-from mlcli.experiment.run.split_results import SplitResult
+from mlcli.experiment.results import SplitResult
 from mlcli.report.document import Document, Element, GridCell, Heading, Sentence, explained, grid, notes
 from mlcli.report.numbers import DIGITS
 from mlcli.report.views.classification import confusion_elements, probability_pictures

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from mlcli.core.registry import MODELS
-from mlcli.experiment.run.split_results import JUDGED, TRAINING, each
+from mlcli.experiment.results import JUDGED, TRAINING, each
 from mlcli.experiment.spec.labels import settings_of
 from mlcli.metrics.base import Summary
 from mlcli.metrics.bias_variance import Decomposition

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from mlcli.core.findings import Curve
-from mlcli.experiment.run.split_results import TRAINING, each
+from mlcli.experiment.results import TRAINING, each
 from mlcli.experiment.spec.cells import WHOLE
 from mlcli.metrics.base import Metric, Summary
 from mlcli.metrics.intervals import effective_rows, wald

@@ -22,7 +22,7 @@ from mlcli.core.task import refuse_impossible
 from mlcli.core.threads import one_blas_thread
 from mlcli.data.number_text import is_number
 from mlcli.engines.column_effects import column_effects
-from mlcli.experiment.run.learner import Trained
+from mlcli.experiment.results import Trained
 from mlcli.experiment.run.reproduction import SHOWN
 from mlcli.experiment.spec.cells import Cell
 from mlcli.experiment.spec.labels import settings_of

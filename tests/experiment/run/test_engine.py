@@ -154,10 +154,10 @@ def test_training_that_is_refused_says_why(plugin: Path) -> None:
 
 
 def test_a_remembered_dataset_cannot_be_run() -> None:
-    from mlcli.experiment.spec.facts import dataset_from, facts_of_dataset
+    from mlcli.experiment.store.runs import dataset_from, facts_of_dataset
 
     remembered = dataset_from(facts_of_dataset(toy.dataset()))
-    with pytest.raises(DataError, match="not at hand"):
+    with pytest.raises(DataError, match="are not loaded"):
         prepare(replace(toy.cell(), dataset=remembered, planned=None))
 
 

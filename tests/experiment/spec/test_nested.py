@@ -19,14 +19,13 @@ from mlcli.core.state import NamedArrays, packed, unpacked
 from mlcli.core.strict_yaml import parse
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.run.evaluation import evaluate
-from mlcli.experiment.run.preparation import prepare
+from mlcli.experiment.run.preparation import cell_key, prepare
 from mlcli.experiment.spec.cells import Cell, DataSpec, Experiment, ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.entries import models_from_text
 from mlcli.experiment.spec.file import read_experiment
 from mlcli.experiment.spec.json_schema import experiment_schema
 from mlcli.experiment.spec.labels import settings_of
 from mlcli.experiment.spec.plan import plan
-from mlcli.experiment.store.keys import cell_key
 from mlcli.report.views.plan import steps_of
 from mlcli.tasks.classification import LabelledRows
 from tests.contract.illegal import illegal_values
@@ -212,7 +211,7 @@ def test_each_bag_has_steps_of_its_own() -> None:
 
 
 def test_a_run_of_nested_models_is_stored_and_read_again(tmp_path: Path) -> None:
-    from mlcli.experiment.spec.facts import cell_from, dataset_from, facts_of_cell, facts_of_dataset
+    from mlcli.experiment.store.runs import cell_from, dataset_from, facts_of_cell, facts_of_dataset
 
     (cell,) = plan(Experiment((DataSpec("iris"),), (ModelSpec("bagging", {"base": "knn", "bags": 2}),)))[1:]
     assert [result.status for result in run([cell], jobs=1)] == ["done"]

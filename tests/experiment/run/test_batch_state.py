@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from mlcli.experiment.run.cell_progress import (
+from mlcli.experiment.results import SplitResult
+from mlcli.experiment.run.batch_state import (
     CellProgress,
     largest_of_each_method,
     longest_first,
@@ -16,7 +17,6 @@ from mlcli.experiment.run.cell_progress import (
 )
 from mlcli.experiment.run.evaluation import BlockOutcome
 from mlcli.experiment.run.preparation import prepare
-from mlcli.experiment.run.split_results import SplitResult
 from mlcli.experiment.spec.cells import Cell, ProtocolSpec
 from tests.experiment import toy
 

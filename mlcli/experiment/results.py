@@ -1,4 +1,4 @@
-"""What splits gave: a result for each, or one for many that were answered together."""
+"""What fits give: the answers of each split of a cell, and a pipeline that was trained on all rows."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ import numpy as np
 
 from mlcli.core.answers import Answers, Coordinate
 from mlcli.core.findings import Explanation
+from mlcli.core.pipeline import Pipeline
 from mlcli.core.tables import Codes, Rows
 
 JUDGED, TRAINING = "test", "training"
-"""The part of a split that judges a model; the one that it has learned from, where it is asked about that, too."""
+"""The parts of a split that are predicted: the test rows, and where asked for the training rows."""
 
 StagedAnswers = tuple[tuple[Coordinate, Answers], ...]
 
 
 @dataclass(frozen=True, eq=False)
 class SplitResult:
-    """What one split gave: answers per scored part, times, warnings, and how the model explains itself."""
+    """The result of one split: answers per part, times, warnings, and the explanation of the fitted model."""
 
     index: int
     label: str
@@ -32,25 +33,25 @@ class SplitResult:
     predict_seconds: float
     warnings: tuple[str, ...] = ()
     explanation: Explanation = ()
-    """Empty where the closed form answered: nothing was fitted to this split alone."""
+    """Empty if the leave-one-out shortcut answered: nothing was fitted to this split alone."""
     route: str = ""
-    """The closed form that answered, in a few words; empty where the model was fitted to the split."""
+    """The shortcut that answered; empty if the model was fitted to the split."""
     coordinate: Coordinate | None = None
     """Where the split lies in what its protocol sweeps over, if it does."""
     stages: StagedAnswers = ()
-    """What the model would have answered had its fit stopped earlier, where that was asked for."""
+    """The answers that the model would have given had its fit stopped earlier, if they were asked for."""
     training_stages: StagedAnswers = ()
-    """The same of the rows that it has learned from, where both were asked for."""
+    """The same for the training rows."""
 
     @property
     def seconds(self) -> float:
-        """How long it took to learn and to answer."""
+        """The time of fit and prediction."""
         return self.fit_seconds + self.predict_seconds
 
 
 @dataclass(frozen=True, eq=False)
 class RoundResult(Sequence[SplitResult]):
-    """All splits of a round, each made only when it is asked for: leave-one-out has one for every row."""
+    """All splits of leave-one-out, which has one for every row; each is made only when it is asked for."""
 
     first: int
     """The number of the first split."""
@@ -61,15 +62,15 @@ class RoundResult(Sequence[SplitResult]):
     answers: Answers
     """About the test rows of the first split, then of the second, ..."""
     seconds: float
-    """What one split took, if all took the same."""
+    """The mean time of a split."""
     route: str
 
     def __len__(self) -> int:
         return len(self.labels)
 
     def __iter__(self) -> Iterator[SplitResult]:
-        generator = (slice(*ends) for ends in pairwise(self._ends.tolist()))
-        for index, answers in enumerate(self.answers.parted(generator)):
+        slices = (slice(start, end) for start, end in pairwise(self._ends.tolist()))
+        for index, answers in enumerate(self.answers.parted(slices)):
             yield self._result(index, answers)
 
     @overload
@@ -79,8 +80,8 @@ class RoundResult(Sequence[SplitResult]):
     def __getitem__(self, index: int | slice) -> SplitResult | tuple[SplitResult, ...]:
         if isinstance(index, slice):
             return tuple(self)[index]
-        place = range(len(self))[index]
-        return self._result(place, self.answers.take(slice(*self._ends[place : place + 2])))
+        index = range(len(self))[index]
+        return self._result(index, self.answers.take(slice(*self._ends[index : index + 2])))
 
     def _result(self, index: int, answers: Answers) -> SplitResult:
         return SplitResult(
@@ -95,37 +96,37 @@ class RoundResult(Sequence[SplitResult]):
 
     @cached_property
     def _ends(self) -> Rows:
-        """Among the answers, the rows of each split stand from one of these to the next."""
+        """The answers of split i are those from _ends[i] up to _ends[i + 1]."""
         return np.concatenate([[0], np.cumsum(self.sizes)]).astype(np.intp)
 
     def column(self, name: str) -> Sequence[Any]:
         """One field of every split."""
         indices = range(self.first, self.first + len(self))
-        differing = {"index": indices, "label": self.labels, "train_rows": self.train_rows}
-        return differing[name] if name in differing else [getattr(self[0], name)] * len(self)
+        by_split = {"index": indices, "label": self.labels, "train_rows": self.train_rows}
+        return by_split[name] if name in by_split else [getattr(self[0], name)] * len(self)
 
 
 def folds_of(first: int, sizes: Sequence[int] | Rows) -> Codes:
-    """The number of the split that tests each row, where splits of these sizes follow one another."""
+    """The number of the split that tests each row, for consecutive splits of these sizes."""
     return np.repeat(np.arange(first, first + len(sizes), dtype=np.int32), sizes)
 
 
 def each(results: Sequence[SplitResult], name: str) -> Sequence[Any]:
-    """One field of every split (but for the answers), of those that were answered together without making them."""
-    return (
-        results.column(name) if isinstance(results, RoundResult) else [getattr(result, name) for result in results]
-    )
+    """One field of every split except the answers; a ``RoundResult`` makes no splits for it."""
+    if isinstance(results, RoundResult):
+        return results.column(name)
+    return [getattr(result, name) for result in results]
 
 
 class CompletedSplits:
-    """The results of a cell so far, block after block; those that were answered together stay together."""
+    """The results of a cell so far, block by block."""
 
     def __init__(self) -> None:
         self._blocks: list[Sequence[SplitResult]] = []
         self._indices: set[int] = set()
 
     def add(self, results: Sequence[SplitResult]) -> None:
-        """Take the results of a block."""
+        """Add the results of a block."""
         if results:
             self._blocks.append(results)
         self._indices.update(each(results, "index"))
@@ -137,18 +138,28 @@ class CompletedSplits:
         return index in self._indices
 
     def has_first(self, count: int) -> bool:
-        """Whether none of the first splits is missing."""
+        """Whether the first ``count`` splits are complete."""
         return self._indices.issuperset(range(count))
 
     def all(self) -> Sequence[SplitResult]:
-        """Those that are there, in order; of two of the same split, the later."""
+        """The completed splits in order; if a split was added twice, the later result."""
         if len(self._blocks) == 1:
             return self._blocks[0]
         by_index = {split.index: split for block in self._blocks for split in block}
         return tuple(by_index[index] for index in sorted(by_index))
 
     def first(self, count: int) -> Sequence[SplitResult]:
-        """Those that are there of the first splits, in order."""
+        """The completed ones of the first ``count`` splits, in order."""
         if max(self._indices, default=-1) < count:
             return self.all()
         return tuple(split for split in self.all() if split.index < count)
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """A pipeline that was trained on all rows of a dataset, with the warnings of the fit."""
+
+    pipeline: Pipeline
+    rows: Any
+    warnings: tuple[str, ...]
+    seconds: float

@@ -15,10 +15,9 @@ from mlcli.core.params import build
 from mlcli.core.registry import MODELS, STEPS
 from mlcli.core.schema import Schema
 from mlcli.data.dataset import Dataset
-from mlcli.experiment.run.preparation import prepare
+from mlcli.experiment.run import preparation
+from mlcli.experiment.run.preparation import cell_key, prepare, revisions_of, splits_digest
 from mlcli.experiment.spec.cells import Cell, ProtocolSpec, StepSpec
-from mlcli.experiment.store import keys
-from mlcli.experiment.store.keys import cell_key, revisions_of, splits_digest
 from tests.experiment import toy
 
 
@@ -85,7 +84,7 @@ def test_the_revisions_of_the_model_and_of_its_steps_are_in_the_key(
 
 def test_one_revision_counts_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
     before = key(toy.cell())
-    monkeypatch.setattr(keys, "CORE_REVISION", keys.CORE_REVISION + 1)
+    monkeypatch.setattr(preparation, "CORE_REVISION", preparation.CORE_REVISION + 1)
     assert key(toy.cell()) != before
 
 
