@@ -33,9 +33,7 @@ Canary = Mapping[str, Any]
 FILE = Path(__file__).with_name("answers.json")
 CORE = "core"
 CATALOGUES = {catalogue.noun: catalogue for catalogue in (MODELS, STEPS)}
-RAISE = (
-    "raise `revision` in its @register line (where an engine changed many, CORE_REVISION in run/preparation.py)"
-)
+RAISE = "raise `revision` in its @register line (where an engine changed many, CORE_REVISION in preparation.py)"
 WRITE = "python -m tests.canary.write"
 DIGITS = 1e6
 """How finely numbers are told apart, beside the largest of theirs."""

@@ -75,7 +75,7 @@ def steps_of(cell: Cell) -> str:
         return ARROW.join(f"{use} ({text})" if text else use for use, text in settings)
 
     model = cell.model
-    is_installed = all(spec.is_installed for spec in (model, *cell.steps))
+    is_installed = model.is_installed and all(step.is_installed for step in cell.steps)
     if is_installed and not cell.skipped and any(nested_models(model.params)):
         model = with_nested_steps(model, cell.steps, cell.kind, cell.dataset.schema)
     inside = [
@@ -90,7 +90,7 @@ def learns_from_unlabelled(cell: Cell) -> bool:
     if model.saved or not model.is_installed:
         return False
     steps = [step.built() for step in cell.steps if step.is_installed]
-    return any(part.accepts.unlabelled for part in (*steps, model.built()))
+    return model.built().accepts.unlabelled or any(step.accepts.unlabelled for step in steps)
 
 
 def _rows_text(cells: Sequence[Cell]) -> str:
