@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mlcli.api.experiments import Entry, entries_of, one_dataset, plain
-from mlcli.api.results import Report
+from mlcli.api.reports import Report, Watch, unwatched
 from mlcli.api.running import error_of_skipped
 from mlcli.core.errors import MlcliWarning, Problem, UsageError, raise_all
 from mlcli.core.findings import Explanation
@@ -42,6 +41,7 @@ from mlcli.report.views.trained_model import (
     SavedModelRecord,
     TrainedRecord,
     answers_explained,
+    explained_answers_of,
     saved_model_of,
     saved_model_record,
     trained_of,
@@ -57,10 +57,6 @@ if TYPE_CHECKING:
 UNSAVED = Path("the model")
 """What messages call a model that has no file."""
 ROW = "row"
-
-
-Watch = Callable[[Sequence[Cell]], AbstractContextManager[object]]
-"""Shows the progress of work on some cells."""
 
 
 @dataclass(frozen=True)
@@ -80,12 +76,22 @@ class Predictions:
         return {ROW: [str(number + 1) for number in range(self.count)], **self.copied, **self.answers}
 
 
-@dataclass(frozen=True)
-class Explanations:
+@dataclass(frozen=True, eq=False, repr=False)
+class Explanations(Report):
     """Explained predictions; ``left_out`` is the number of rows that are not explained."""
 
-    rows: Sequence[ExplainedAnswer]
+    explained: Sequence[ExplainedAnswer]
     left_out: int = 0
+
+    @property
+    def document(self) -> Document:
+        """The explanation of each row."""
+        return explained_answers_of(self.explained, self.left_out)
+
+    @property
+    def record(self) -> Sequence[ExplainedAnswer]:
+        """The same as ``--json`` prints it."""
+        return self.explained
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -216,7 +222,7 @@ def train_model(
     tune: Settings | None = None,
     questions: Sequence[str] = (),
     to_save: bool = False,
-    watch: Watch = lambda cells: nullcontext(),
+    watch: Watch = unwatched,
 ) -> TrainedModel:
     """Train the one model of ``models`` on all rows, with the steps that it needs.
 

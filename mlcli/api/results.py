@@ -5,21 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mlcli.api.reports import Report
 from mlcli.core.errors import UsageError
-from mlcli.core.files import replacing
 from mlcli.core.registry import MODELS
-from mlcli.core.serialise import plain
 from mlcli.experiment.results import each
 from mlcli.experiment.spec.labels import settings_of
 from mlcli.metrics.pooling import joined
 from mlcli.report.document import Document
-from mlcli.report.formats._registry import CSV, JSON, known_format, renderer_of
+from mlcli.report.formats._registry import renderer_of
 from mlcli.report.page import Page
 from mlcli.report.views.plan import protocol_words, steps_of
 from mlcli.report.views.results import Details, gates_as_elements, results_of
@@ -32,64 +30,6 @@ if TYPE_CHECKING:
 
     from mlcli.report.views.full_report import Provenance
     from mlcli.scoring.records import ExperimentRecord
-
-WIDTH = 100
-"""Columns of a report that is printed."""
-TEXTS = ("dataset", "kind", "model", "parameters", "steps", "protocol", "status", "why")
-"""The columns of the data frame that are no numbers."""
-RUN = "run"
-CODED = ("truth", "predicted")
-"""Answers that are codes where there are classes."""
-SUFFIXES = {".html": "html", ".md": "markdown", ".tex": "latex", ".txt": "text", ".json": JSON}
-"""By suffix, the format of a report that is saved."""
-
-
-class Report:
-    """A document that shows itself: as text where it is printed, as HTML in a notebook."""
-
-    @property
-    def document(self) -> Document:
-        """What is shown, before anyone decides how."""
-        raise TypeError(f"{type(self).__name__} does not say what it shows")
-
-    @property
-    def record(self) -> object:
-        """The same as ``--json`` prints it: a dataclass."""
-        raise TypeError(f"{type(self).__name__} has no record")
-
-    @property
-    def rows(self) -> Document:
-        """What ``--format csv`` prints: the document, or one table in its place."""
-        return self.document
-
-    def to(self, format: str) -> str:
-        """The result in a format of ``--format``, such as markdown or json."""
-        if known_format(format) == JSON:
-            import json
-
-            return json.dumps(plain(self.record), indent=2, ensure_ascii=False)
-        return renderer_of(format)(self.rows if format == CSV else self.document, Page())
-
-    def write(self, path: str | Path) -> None:
-        """Write the report; the suffix says how: html, md, tex, txt or json."""
-        path = Path(path)
-        if path.suffix not in SUFFIXES:
-            raise UsageError(f"no report ends in '{path.suffix}'", hint=f"one of {', '.join(SUFFIXES)}")
-        text = self.to(SUFFIXES[path.suffix])
-        with replacing(path) as beside:
-            beside.write_text(text, encoding="utf-8")
-
-    def __str__(self) -> str:
-        return renderer_of("text")(self.document, Page(WIDTH))
-
-    def __repr__(self) -> str:
-        return str(self)
-
-    def _repr_html_(self) -> str | None:
-        """For a notebook, which shows the text where there is no jinja2."""
-        from mlcli.report.formats.html import fragment_of
-
-        return None if find_spec("jinja2") is None else fragment_of(self.document, Page())
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -117,12 +57,12 @@ class Results(Report):
         from mlcli.report.views.full_report import Provenance, report_of
 
         unknown = Provenance("mlcli.eval or mlcli.run in Python")
-        made = [*self.provenance, *[unknown] * (len(self.outcomes) - len(self.provenance))]
+        provenances = [*self.provenance, *[unknown] * (len(self.outcomes) - len(self.provenance))]
         return tuple(
             element
-            for outcome, by in zip(self.outcomes, made, strict=True)
+            for outcome, provenance in zip(self.outcomes, provenances, strict=True)
             for element in (
-                *report_of(outcome.cells, by, self.details.similarity),
+                *report_of(outcome.cells, provenance, self.details.similarity),
                 *gates_as_elements(outcome.gates),
             )
         )
@@ -162,15 +102,18 @@ class Results(Report):
         return table_of(self.scored)
 
     def answers(self, model: str, dataset: str | None = None) -> pd.DataFrame:
-        """What a model said of every judged row, with the truth beside it; row numbers count from 0."""
-        fitting = [one for one in self.scored if model in (one.cell.label, one.cell.model.use)]
-        fitting = [one for one in fitting if dataset in (None, one.cell.dataset.name)]
-        if len(fitting) != 1:
-            known = ", ".join(f"{one.cell.dataset.name}: {one.cell.label}" for one in self.scored)
-            many = f"{len(fitting)} cells are of the model '{model}'"
-            what = many if fitting else f"there is no model '{model}'"
-            raise UsageError(what, hint=f"name one of these: {known}")
-        return answers_of(fitting[0])
+        """The predictions of a model for every test row, beside the true values; row numbers count from 0."""
+        matches = [
+            result
+            for result in self.scored
+            if model in (result.cell.label, result.cell.model.use) and dataset in (None, result.cell.dataset.name)
+        ]
+        if len(matches) != 1:
+            names = ", ".join(f"{result.cell.dataset.name}: {result.cell.label}" for result in self.scored)
+            several = f"{len(matches)} cells are of the model '{model}'"
+            what = several if matches else f"there is no model '{model}'"
+            raise UsageError(what, hint=f"name one of these: {names}")
+        return answers_of(matches[0])
 
     def to(self, format: str) -> str:
         """The results in a format of ``--format``; as HTML the full report."""
@@ -207,13 +150,14 @@ def table_of(results: Sequence[ModelResult]) -> pd.DataFrame:
         row["predict-seconds"] = sum(each(splits, "predict_seconds"))
         rows.append(row)
     frame = pd.DataFrame(rows)
-    numbers = [name for name in frame.columns if name not in TEXTS]
+    texts = ("dataset", "kind", "model", "parameters", "steps", "protocol", "status", "why")
+    numbers = [name for name in frame.columns if name not in texts]
     frame[numbers] = frame[numbers].apply(pd.to_numeric)
     return frame
 
 
 def answers_of(model_result: ModelResult) -> pd.DataFrame:
-    """The answers of all splits, in the order of the splits."""
+    """The predictions for the test rows of all splits, in the order of the splits."""
     import pandas as pd
 
     splits = judged_answers(model_result.cell_result)
@@ -221,14 +165,18 @@ def answers_of(model_result: ModelResult) -> pd.DataFrame:
         return pd.DataFrame({"row": [], "split": []})
     answers, lengths = joined(splits), [len(split) for split in splits]
     classes = tuple(getattr(answers, "classes", ()))
-    columns: dict[str, Any] = {"row": answers.rows, "split": np.repeat(np.arange(len(splits)), lengths)}
+    columns: dict[str, np.ndarray[Any, Any]] = {
+        "row": answers.rows,
+        "split": np.repeat(np.arange(len(splits)), lengths),
+    }
     for name, cells in answers.arrays().items():
         if "." in name or len(cells) != len(answers):
             continue
         if name == "probabilities":
             columns |= {f"p({label})": cells[:, index] for index, label in enumerate(classes)}
         elif cells.ndim == 1:
-            columns[name] = np.array([*classes, None], dtype=object)[cells] if name in CODED and classes else cells
+            is_coded = classes and name in ("truth", "predicted")
+            columns[name] = np.array([*classes, None], dtype=object)[cells] if is_coded else cells
     return pd.DataFrame(columns)
 
 
@@ -239,13 +187,12 @@ def results(store: str | Path = Path(".mlcli") / "runs.db", run: int | None = No
     from mlcli.experiment.store.store import Store
     from mlcli.scoring.model_results import score_result
 
-    with Store.read(Path(store)) as opened:
-        numbers = opened.runs.finished() if run is None else [run]
-        runs = [opened.runs.one(number) for number in numbers]
     tables = []
-    for about, cells in runs:
-        table = table_of([score_result(result, about.metrics) for result in cells])
-        for index, known in enumerate(("id", "title", "started")):
-            table.insert(index, RUN if known == "id" else known, getattr(about, known))
-        tables.append(table)
+    with Store.read(Path(store)) as opened:
+        for number in opened.runs.finished() if run is None else [run]:
+            facts, cells = opened.runs.one(number)
+            table = table_of([score_result(result, facts.metrics) for result in cells])
+            for index, column in enumerate(("run", "title", "started")):
+                table.insert(index, column, facts.id if column == "run" else getattr(facts, column))
+            tables.append(table)
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from mlcli.api.reports import Report, View, Watch, unwatched
 from mlcli.checks.audit import BEFORE_IT_RUNS, with_issues
 from mlcli.core.errors import Problem, UsageError
 from mlcli.core.processes import on_linux
@@ -17,14 +18,18 @@ from mlcli.experiment.run.batch import run
 from mlcli.experiment.run.batch_state import OnProgress
 from mlcli.experiment.spec.cells import SELECTED, TUNED, Cell, CellResult, Experiment
 from mlcli.experiment.spec.plan import Plan
-from mlcli.experiment.spec.plan import plan as plan_of
+from mlcli.experiment.spec.plan import plan as make_plan
 from mlcli.experiment.spec.suitability import advice_on, refuse_long_work
+from mlcli.report.document import Document, grid
 from mlcli.scoring.gates import ExperimentOutcome, outcome_of
 from mlcli.scoring.model_results import ModelResult, score_result
 from mlcli.tasks.table import kind_named
 
 if TYPE_CHECKING:
+    from mlcli.experiment.spec.cells import DataSpec
+    from mlcli.experiment.spec.sweeps import CurveRequest
     from mlcli.experiment.run.estimates import CellEstimate
+    from mlcli.scoring.records import PlanRecord
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -51,7 +56,7 @@ def planned(experiment: Experiment) -> Plan:
 
     It is refused if it would take long on a guessed target, or if it was typed and none of its models can be run.
     """
-    plan = with_issues(plan_of(experiment))
+    plan = with_issues(make_plan(experiment))
     refuse_long_work(plan)
     if experiment.source is None:
         models = [cell for cell in plan if cell.model.requested]
@@ -159,13 +164,39 @@ def shard_of(plan: Plan, text: str, store: Path | None) -> tuple[Plan, Path, Map
     return part, path, {SHARD: facts}
 
 
-@dataclass(frozen=True)
-class DryRun:
+@dataclass(frozen=True, eq=False, repr=False)
+class DryRun(Report):
     """What experiment files would run: their cells with estimates, or what is wrong with the files."""
 
     cells: Sequence[Cell] = ()
     estimates: Sequence[CellEstimate | None] = ()
     problems: Sequence[tuple[Path, Problem]] = ()
+
+    @property
+    def document(self) -> Document:
+        """The plan of each dataset, or a table of the problems."""
+        if not self.problems:
+            from mlcli.report.views.plan import plan_of
+
+            return plan_of(self.cells, self.estimates)
+        rows = self._problem_rows
+        return (grid(tuple(rows[0]), [tuple(row.values()) for row in rows]),)
+
+    @property
+    def record(self) -> PlanRecord | dict[str, list[dict[str, str]]]:
+        """The same as ``--json`` prints it."""
+        if self.problems:
+            return {"problems": self._problem_rows}
+        from mlcli.scoring.records import plan_record
+
+        return plan_record(self.cells, self.estimates)
+
+    @property
+    def _problem_rows(self) -> list[dict[str, str]]:
+        return [
+            {"file": str(spec), "where": problem.where, "problem": problem.what, "advice": problem.hint}
+            for spec, problem in self.problems
+        ]
 
 
 def dry_run(specs: Sequence[Path], store: Path | None = None) -> DryRun:
@@ -175,7 +206,7 @@ def dry_run(specs: Sequence[Path], store: Path | None = None) -> DryRun:
     problems = [(spec, problem) for spec in specs for problem in check(spec)]
     if problems:
         return DryRun(problems=problems)
-    plans = [with_issues(plan_of(read_experiment(spec)), BEFORE_IT_RUNS) for spec in specs]
+    plans = [with_issues(make_plan(read_experiment(spec)), BEFORE_IT_RUNS) for spec in specs]
     estimates = [estimate for plan in plans for estimate in _estimates(plan, store_for(plan.experiment, store))]
     return DryRun([cell for plan in plans for cell in plan], estimates)
 
@@ -188,3 +219,29 @@ def _estimates(plan: Plan, store: Path | None) -> Sequence[CellEstimate | None]:
 
     with Store.read(store) as opened:
         return estimates(plan, opened)
+
+
+def draw_curve(
+    request: CurveRequest,
+    data: DataSpec,
+    *,
+    metric: str | None = None,
+    seed: int = 1,
+    jobs: int | None = None,
+    watch: Watch = unwatched,
+) -> View:
+    """The scores of models over training sizes, values of a parameter, or stages of a fit."""
+    from mlcli.experiment.spec.sweeps import experiment_of
+    from mlcli.report.views.curves import sweep_as_table, sweep_of
+    from mlcli.scoring.curves import sweep_record
+
+    sweep = experiment_of(request, data, metric, seed)
+    plan = make_plan(sweep.experiment)
+    refuse_long_work(plan)
+    with watch(plan) as progress:
+        results = run(plan, jobs=jobs, on_progress=progress)
+    return View(
+        lambda: sweep_of(sweep, results),
+        lambda: sweep_record(sweep, results),
+        lambda: sweep_as_table(sweep, results),
+    )

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from mlcli.core.serialise import plain
 from mlcli.report.document import Document
@@ -16,7 +16,7 @@ from mlcli.report.formats.text import coloured, text_of
 from mlcli.report.page import Page
 
 if TYPE_CHECKING:
-    from mlcli.api.results import Report
+    from mlcli.api.reports import Report
 
 NARROWEST_PAGE = 40
 PROSE = 110
@@ -51,14 +51,6 @@ def stdout_for_results() -> Iterator[None]:
         yield
 
 
-def show_as(format: str, document: Callable[..., Document], values: Callable[..., Any], *result: Any) -> None:
-    """Print a result to stdout in the format that was asked for; JSON is made of its plain values."""
-    if format == JSON:
-        show_json(values(*result))
-    else:
-        show(document(*result), format)
-
-
 def show_result(result: Report, format: str) -> None:
     """Print a result to stdout in the format that was asked for."""
     if format == JSON:
@@ -74,7 +66,7 @@ def show(document: Document, format: str = "text") -> None:
     results().write(text_of(document, page, coloured) if painted else renderer_of(format)(document, page))
 
 
-def show_json(value: Any) -> None:
+def show_json(value: object) -> None:
     """Print one JSON document to stdout; dataclasses are objects."""
     import json
 

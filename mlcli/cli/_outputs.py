@@ -11,7 +11,8 @@ from typing import Annotated, Any, TextIO
 
 import typer
 
-from mlcli.cli._console import page_for, remark, results, results_to, show_as
+from mlcli.api.reports import View
+from mlcli.cli._console import page_for, remark, results, results_to, show_result
 from mlcli.cli._options import OUTPUT_PANEL, Force
 from mlcli.core.errors import StoreError, UsageError
 from mlcli.core.files import replacing
@@ -99,7 +100,7 @@ def write_rows(
 
 def _print(columns: Columns, format: str) -> None:
     if format != CSV:
-        show_as(format, _table, _records, columns)
+        show_result(View(lambda: _table(columns), lambda: _records(columns)), format)
         return
     import csv
 

@@ -21,7 +21,6 @@ from mlcli.experiment.spec.suitability import (
     doubt_of,
     is_too_long,
     memory_remarks,
-    refuse_long_work,
     refuse_longer,
 )
 
@@ -38,12 +37,6 @@ BETWEEN_LINES = 10.0
 
 class WorkTooLong(KeyboardInterrupt):
     """Work that is not to go on: like Ctrl-C, no method is at fault for it."""
-
-
-def watched(cells: Sequence[Cell]) -> Progress:
-    """The progress of work on cells, unless that is long and on a guess."""
-    refuse_long_work(cells)
-    return Progress(cells)
 
 
 class Progress:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from mlcli import __version__
+from mlcli.api.reports import View
 from mlcli.api.results import Results
 from mlcli.api.running import (
     RunOptions,
@@ -22,7 +23,7 @@ from mlcli.api.running import (
     store_for,
     without_effect,
 )
-from mlcli.cli._console import is_terminal, remark, show, show_as, show_result
+from mlcli.cli._console import is_terminal, remark, show, show_result
 from mlcli.cli._outputs import PageOptions
 from mlcli.cli._progress import Progress
 from mlcli.core.errors import ExitCode, UsageError
@@ -96,7 +97,7 @@ def run_shard(
         results = outcomes[-1].cells
         _say_what_was_stored(results, path)
         shards.append(shard_record(plan.experiment.title, shard, len(plan), results, path))
-    show_as(format, lambda: shards_of(shards), lambda: ShardsRecord(__version__, tuple(shards)))
+    show_result(View(lambda: shards_of(shards), lambda: ShardsRecord(__version__, tuple(shards))), format)
     _exit_by([replace(outcome, gates=(), skipped=()) for outcome in outcomes])
 
 

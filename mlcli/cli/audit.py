@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -25,11 +25,6 @@ from mlcli.cli._options import (
 )
 from mlcli.core.errors import UsageError
 from mlcli.core.registry import MODELS
-
-if TYPE_CHECKING:
-    from mlcli.experiment.spec.cells import Experiment
-
-SPEC_SUFFIXES = (".yaml", ".yml")
 
 EXAMPLES = (
     "mlcli audit cpu",
@@ -81,69 +76,33 @@ def audit_command(
     Of a model: does it overfit or underfit, would more rows help, does it beat
     the baseline? What may help is tried on the same splits.
     """
-    from mlcli.checks.audit import audit_document, audit_record, audits_of
-    from mlcli.cli._console import show_as
+    from mlcli.api.datasets import audit_data, audit_model
+    from mlcli.cli._console import show_result
+    from mlcli.cli._progress import Progress
     from mlcli.core.errors import ExitCode
+    from mlcli.data.shipped import table_files
+    from mlcli.experiment.spec.cells import Experiment
+    from mlcli.experiment.spec.entries import models_from_text, protocol_from_text
+    from mlcli.experiment.spec.file import read_experiment
 
-    experiments = _experiments(subjects, columns, protocol, seed)
+    experiments = [
+        read_experiment(Path(file))
+        if Path(file).suffix in (".yaml", ".yml")
+        else Experiment((columns.of(file),), protocol=protocol_from_text(protocol), seed=seed)
+        for subject in subjects
+        for file in table_files(subject)
+    ]
     if model is not None:
         if len(experiments) != 1 or experiments[0].source is not None:
             raise UsageError("a model is audited on one dataset", hint="name one dataset")
-        has_serious = _audit_model(experiments[0], model, params, metric, jobs, everything, verbose, format)
+        models, metrics = models_from_text([model], params or ()), (metric,) if metric else ()
+        experiment = replace(experiments[0], models=models, metrics=metrics)
+        audit = audit_model(experiment, jobs=jobs, show_all=everything, verbose=verbose, watch=Progress)
     else:
         for name, value in {"-p": params, "--metric": metric, "--jobs": jobs, "--verbose": verbose}.items():
             if value:
                 raise UsageError(f"{name} needs a model", hint="name one with -m")
-        audits = [audit for experiment in experiments for audit in audits_of(experiment)]
-        show_as(format, lambda: audit_document(audits, everything), lambda: audit_record(audits))
-        has_serious = any(audit.serious for audit in audits)
-    if strict and has_serious:
+        audit = audit_data(experiments, everything)
+    show_result(audit, format)
+    if strict and audit.failed:
         raise typer.Exit(ExitCode.UNMET)
-
-
-def _experiments(subjects: list[str], columns: ColumnOptions, protocol: str | None, seed: int) -> list[Experiment]:
-    """An experiment for each file and each dataset."""
-    from mlcli.data.shipped import table_files
-    from mlcli.experiment.spec.cells import Experiment
-    from mlcli.experiment.spec.entries import protocol_from_text
-    from mlcli.experiment.spec.file import read_experiment
-
-    return [
-        read_experiment(Path(table_file))
-        if Path(table_file).suffix in SPEC_SUFFIXES
-        else Experiment((columns.of(table_file),), protocol=protocol_from_text(protocol), seed=seed)
-        for subject in subjects
-        for table_file in table_files(subject)
-    ]
-
-
-def _audit_model(
-    experiment: Experiment,
-    model: str,
-    params: list[str] | None,
-    metric: str | None,
-    jobs: int | None,
-    everything: bool,
-    verbose: bool,
-    format: str,
-) -> bool:
-    """Show what is wrong with a model; return whether something is serious."""
-    from mlcli.checks.diagnosed import diagnosed_model, plan_to_diagnose
-    from mlcli.checks.diagnosis import diagnosis_of, diagnosis_record, issues_of_model
-    from mlcli.cli._console import show_as
-    from mlcli.cli._progress import watched
-    from mlcli.core.issues import is_serious
-    from mlcli.experiment.spec.entries import models_from_text
-
-    models, metrics = models_from_text([model], params or ()), (metric,) if metric else ()
-    experiment = replace(experiment, models=models, metrics=metrics)
-    plan = plan_to_diagnose(experiment)
-    with watched(plan) as progress:
-        diagnosed = diagnosed_model(experiment, plan, jobs=jobs, on_progress=progress)
-        issues = issues_of_model(diagnosed)
-    show_as(
-        format,
-        lambda: diagnosis_of(diagnosed, issues, everything, verbose),
-        lambda: diagnosis_record(diagnosed, issues),
-    )
-    return any(map(is_serious, issues))

@@ -11,8 +11,6 @@ from mlcli.cli._completion import metric_names, run_numbers
 from mlcli.cli._options import Format, StoreToRead
 from mlcli.core.errors import UsageError
 
-TABLE_SUFFIXES = (".csv", ".tsv", ".txt")
-
 EXAMPLES = (
     "mlcli compare experiments/several_datasets.yaml --store several.db",
     "mlcli compare 1 2 --store runs.db --metric f1-macro --rope 0.02",
@@ -70,34 +68,28 @@ def compare_command(
     are tested by Friedman and Nemenyi, pairs by Wilcoxon with Holm's
     correction, and a Bayesian test gives the probability of a gain.
     """
+    from mlcli.api.stored_runs import compare_runs, compare_scores
     from mlcli.cli._boundary import stored_run_shown
-    from mlcli.cli._console import show_as
-    from mlcli.experiment.store.store import metrics_of, named_run, results_together, store_of
-    from mlcli.report.views.comparison import comparison_of
-    from mlcli.scoring.comparison import compared_file, compared_results, comparison_record, refuse_unknown_test
+    from mlcli.cli._console import show_result
+    from mlcli.experiment.store.store import store_of
+    from mlcli.scoring.comparison import refuse_unknown_test
 
     refuse_unknown_test(test)
-    if is_table(sources[0]):
+    if Path(sources[0]).suffix.lower() in (".csv", ".tsv", ".txt"):
         if len(sources) > 1:
             raise UsageError("one CSV of scores is compared at a time", hint="put all scores into one file")
         if test:
             raise UsageError("--test needs the answers of runs", hint="a CSV has scores only")
         if len(metrics or ()) > 1:
             raise UsageError("a CSV of scores is compared by one metric at a time", hint="leave the others out")
-        metric = next(iter(metrics or ()), "")
-        comparison = compared_file(Path(sources[0]), metric, "low" if lower_is_better else "high", rope, against)
-    else:
-        if lower_is_better:
-            raise UsageError("--lower-is-better is for a CSV of scores", hint="a metric knows its direction")
-        with stored_run_shown(store_of(sources[0], store)):
-            runs = [named_run(source, store) for source in sources]
-            results, usual = results_together(runs), metrics_of(runs)
-            comparison = compared_results(results, usual, metrics or (), rope, against, test)
-            show_as(format, comparison_of, comparison_record, comparison)
+        metric = metrics[0] if metrics else ""
+        comparison = compare_scores(
+            Path(sources[0]), metric, lower_is_better=lower_is_better, rope=rope, against=against
+        )
+        show_result(comparison, format)
         return
-    show_as(format, comparison_of, comparison_record, comparison)
-
-
-def is_table(source: str) -> bool:
-    """Whether a source is a file of scores, and not a run."""
-    return Path(source).suffix.lower() in TABLE_SUFFIXES
+    if lower_is_better:
+        raise UsageError("--lower-is-better is for a CSV of scores", hint="a metric knows its direction")
+    with stored_run_shown(store_of(sources[0], store)):
+        comparison = compare_runs(sources, store, metrics=metrics or (), rope=rope, against=against, test=test)
+        show_result(comparison, format)

@@ -84,20 +84,12 @@ def curve_command(
     a step)? stages: how many rounds, trees or epochs? bias-variance: how large
     are the bias and variance of predictions, also over values of a parameter?
     """
-    from mlcli.cli._console import show_as
-    from mlcli.cli._progress import watched
-    from mlcli.experiment.run.batch import run
-    from mlcli.experiment.spec.plan import plan
-    from mlcli.experiment.spec.sweeps import CurveRequest, experiment_of
-    from mlcli.report.formats._registry import CSV
-    from mlcli.report.views.curves import sweep_as_table, sweep_of
-    from mlcli.scoring.curves import sweep_record
+    from mlcli.api.running import draw_curve
+    from mlcli.cli._console import show_result
+    from mlcli.cli._progress import Progress
+    from mlcli.experiment.spec.sweeps import CurveRequest
 
-    options = {"folds": folds, "repeats": repeats}
-    split = {name: value for name, value in options.items() if value is not None}
+    split = {name: value for name, value in {"folds": folds, "repeats": repeats}.items() if value is not None}
     request = CurveRequest(kind, tuple(models), tuple(params or ()), sizes, split, protocol)
-    sweep = experiment_of(request, columns.of(data), metric, seed)
-    cells = plan(sweep.experiment)
-    with watched(cells) as progress:
-        results = run(cells, jobs=jobs, on_progress=progress)
-    show_as(format, sweep_as_table if format == CSV else sweep_of, sweep_record, sweep, results)
+    curve = draw_curve(request, columns.of(data), metric=metric, seed=seed, jobs=jobs, watch=Progress)
+    show_result(curve, format)

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from mlcli.cli._completion import column_names, data_names
-from mlcli.cli._console import remark, show_as
+from mlcli.cli._console import remark, show_result
 from mlcli.cli._options import ColumnOptions, Format
 from mlcli.cli._outputs import PageOptions
 from mlcli.core.errors import UsageError
-
-if TYPE_CHECKING:
-    from mlcli.data.dataset import Dataset
-
-Make = Callable[[], Any]
-"""What makes a document, or plain values."""
 
 EXAMPLES = (
     "mlcli data iris",
@@ -60,10 +53,12 @@ def data_command(
     Two files are compared column by column, and by a model that tries to tell
     their rows apart.
     """
+    from mlcli.api.datasets import compare_datasets, list_datasets, plot_columns, profile_dataset
+
     if not files:
         if write_sidecar or any(vars(columns).values()) or plot or pages.wanted:
             raise UsageError("a file is missing", hint="such as mlcli data my.csv --write-sidecar")
-        _list(format)
+        show_result(list_datasets(), format)
         return
     if len(files) > 2:
         raise UsageError(f"two files can be compared, {len(files)} were given", hint="leave the others out")
@@ -75,48 +70,11 @@ def data_command(
     if write_sidecar:
         from mlcli.data.write_sidecar import write_sidecar as write
 
-        written = write(dataset, overwrite=pages.force)
-        remark(f"wrote {written}: correct what is wrong there, and it is used from now on")
+        sidecar = write(dataset, overwrite=pages.force)
+        remark(f"wrote {sidecar}: correct what is wrong there, and it is used from now on")
     if len(files) == 2:
-        document, plain = _compared(dataset, files[1])
+        view = compare_datasets(dataset, files[1])
     else:
-        document, plain = _drawn(dataset, plot) if plot else _profiled(dataset)
-    show_as(format, document, plain)
-    pages.write(document)
-
-
-def _compared(dataset: Dataset, against: str) -> tuple[Make, Make]:
-    from mlcli.experiment.drift import drift_between
-    from mlcli.report.views.dataset import drift_of
-    from mlcli.scoring.files import drift_record
-
-    drift = drift_between(dataset, against)
-    return lambda: drift_of(drift), lambda: drift_record(drift)
-
-
-def _drawn(dataset: Dataset, columns: list[str]) -> tuple[Make, Make]:
-    from mlcli.report.document import explained
-    from mlcli.report.views.dataset import plot_of
-
-    picture = plot_of(dataset, columns)
-    return lambda: explained([picture]), lambda: picture
-
-
-def _profiled(dataset: Dataset) -> tuple[Make, Make]:
-    from mlcli.checks.audit import issues_of_data
-    from mlcli.data.profile import profile
-    from mlcli.report.views.dataset import profile_of
-
-    issues = issues_of_data(dataset)
-    found = profile(dataset, [issue.sentence for issue in issues])
-    tables = [finding for issue in issues for finding in issue.shown]
-    return lambda: profile_of(found, tables), lambda: found
-
-
-def _list(format: str) -> None:
-    from mlcli.data.shipped import shipped
-    from mlcli.report.views.dataset import shipped_datasets_of
-    from mlcli.scoring.files import ShippedDataset, ShippedDatasets
-
-    names = ShippedDatasets(tuple(ShippedDataset(*entry) for entry in shipped().items()))
-    show_as(format, lambda: shipped_datasets_of(shipped()), lambda: names)
+        view = plot_columns(dataset, plot) if plot else profile_dataset(dataset)
+    show_result(view, format)
+    pages.write(lambda: view.document)

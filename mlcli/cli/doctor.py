@@ -15,12 +15,13 @@ def doctor_command(store: StoreToRead = None, format: Format = "text") -> None:
     Every problem is shown with its repair. A store that is damaged, or that you
     named and does not exist, gives exit code 6.
     """
+    from mlcli.api.reports import View
     from mlcli.checks.installation import health_document, health_of, health_record
-    from mlcli.cli._console import show_as
+    from mlcli.cli._console import show_result
     from mlcli.core.errors import ExitCode
     from mlcli.experiment.store.store import DEFAULT_PLACE
 
     health = health_of(store, DEFAULT_PLACE)
-    show_as(format, health_document, health_record, health)
+    show_result(View(lambda: health_document(health), lambda: health_record(health)), format)
     if health.store_is_damaged:
         raise typer.Exit(ExitCode.STORE)

@@ -41,15 +41,9 @@ def explain_command(
     if a column is hidden.
     """
     from mlcli.api.models import load
-    from mlcli.cli._console import show_as
-    from mlcli.report.views.trained_model import explained_answers_of
+    from mlcli.cli._console import show_result
 
-    explained = load(file).explain(_rows_from(data), row or ())
-    show_as(
-        format,
-        lambda: explained_answers_of(explained.rows, explained.left_out),
-        lambda: explained.rows,
-    )
+    show_result(load(file).explain(_rows_from(data), row or ()), format)
 
 
 def _rows_from(words: list[str]) -> str | dict[str, str]:

@@ -48,23 +48,20 @@ def join_command(
     reported on standard error; with -o the report is the output. Keys that B
     has more than once are refused without --many.
     """
-    from mlcli.cli._console import remark, show_as
+    from mlcli.api.datasets import join_tables
+    from mlcli.cli._console import remark, show_result
     from mlcli.cli._outputs import write_rows
     from mlcli.core.names import did_you_mean
-    from mlcli.data.join import KEEPS, join, pairs_of_names
-    from mlcli.data.new_rows import records_of
+    from mlcli.data.join import KEEPS
     from mlcli.report.formats._registry import CSV, TEXT
-    from mlcli.report.views.dataset import joined_of, remarks_on_join
-    from mlcli.scoring.files import join_record
 
     if how not in KEEPS:
         raise UsageError(f"--how has no value '{how}'", hint=did_you_mean(how, KEEPS, "values"))
     refuse_to_replace(output, force)
-    a, b = records_of(first), records_of(second)
-    table = join(a, b, pairs_of_names(on), how, many)
-    write_rows(table.columns, output, CSV if output else format or CSV)
-    if output is None:
-        for line in remarks_on_join(table, a.name, b.name):
+    joined = join_tables(first, second, on, how, many)
+    write_rows(joined.table.columns, output, CSV if output else format or CSV)
+    if output is not None:
+        show_result(joined, format or TEXT)
+    else:
+        for line in joined.remarks:
             remark(line)
-        return
-    show_as(format or TEXT, joined_of, join_record, table, a.name, b.name)

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from mlcli.cli._completion import run_numbers
 from mlcli.cli._options import CodeOptions, Force, Format, StoreToRead
 from mlcli.cli._outputs import refuse_to_fill, refuse_to_replace, write_page, write_pictures
-from mlcli.cli.runs import stored_run
 from mlcli.core.errors import UsageError
 from mlcli.core.names import did_you_mean
-from mlcli.report.document import Document
 
 HTML = "html"
 PICTURE_FORMATS = ("svg", "png", "pdf")
-Shown = tuple[Callable[[], Document], Callable[[], Any]]
-"""A report, and its plain values."""
 
 EXAMPLES = (
     "mlcli report 1 --store runs.db -o iris.html",
@@ -67,8 +62,10 @@ def report_command(
     Models are not run again, except for pictures of the best one. In any format
     but html, the report is printed.
     """
+    from mlcli.api.models import load
+    from mlcli.api.stored_runs import report_run
     from mlcli.cli._boundary import stored_run_shown
-    from mlcli.cli._console import remark, show_as, show_line
+    from mlcli.cli._console import remark, show_line, show_result
     from mlcli.data.shipped import FILE_SUFFIXES
     from mlcli.experiment.store.store import SUFFIXES, is_number, store_of
     from mlcli.report.formats.html import refuse_without_extra
@@ -79,11 +76,11 @@ def report_command(
     if picture_format not in PICTURE_FORMATS:
         what = f"there is no format '{picture_format}' of pictures"
         raise UsageError(what, hint=did_you_mean(picture_format, PICTURE_FORMATS, "formats"))
-    page = output or Path("report.html")
-    if Path(source).suffix.lower() in FILE_SUFFIXES:
+    page, suffix = output or Path("report.html"), Path(source).suffix.lower()
+    if suffix in FILE_SUFFIXES:
         raise UsageError(f"{source} is a table, not a run or a model", hint=f"mlcli eval {source} --html {page}")
-    is_run = is_number(source) or Path(source).suffix.lower() in SUFFIXES
-    if not is_run and not Path(source).suffix and not Path(source).exists():
+    is_run = is_number(source) or suffix in SUFFIXES
+    if not is_run and not suffix and not Path(source).exists():
         hint = "such as mlcli report 1, mlcli report experiment.yaml or mlcli report tree.mlcli"
         raise UsageError(f"'{source}' is no number of a run, and no file", hint=hint)
     if format == HTML or pictures is not None:
@@ -93,35 +90,10 @@ def report_command(
     if pictures is not None:
         refuse_to_fill(pictures, force)
     with stored_run_shown(store_of(source, store)) if is_run else nullcontext():
-        document, values = _of_run(source, store, format) if is_run else _of_model(Path(source))
+        report = report_run(source, store) if is_run else load(source)
         if format == HTML:
-            show_line(write_page(document(), page))
+            show_line(write_page(report.document, page))
         else:
-            show_as(format, document, values)
+            show_result(report, format)
         if pictures is not None:
-            (show_line if format == HTML else remark)(write_pictures(document(), pictures, picture_format))
-
-
-def _of_run(source: str, path: Path | None, format: str) -> Shown:
-    from mlcli.experiment.run.reproduction import PLUGINS
-    from mlcli.report.formats._registry import CSV
-    from mlcli.report.views.full_report import provenance_of_run, report_of
-    from mlcli.report.views.score_rows import scores_as_table
-    from mlcli.scoring.model_results import score_result
-    from mlcli.scoring.records import experiment_record
-    from mlcli.scoring.runs import VERSIONS
-
-    about, results, kept = stored_run(source, path, VERSIONS, PLUGINS)
-    made = provenance_of_run(about, kept[VERSIONS], kept[PLUGINS] or ())
-    model_results = [score_result(result, about.metrics) for result in results]
-    if format == CSV:
-        return lambda: scores_as_table(model_results), lambda: experiment_record(model_results)
-    return lambda: report_of(model_results, made), lambda: experiment_record(model_results)
-
-
-def _of_model(file: Path) -> Shown:
-    from mlcli.experiment.saved.model_file import load_model
-    from mlcli.report.views.trained_model import saved_model_of, saved_model_record
-
-    saved = load_model(file)
-    return lambda: saved_model_of(file.name, saved), lambda: saved_model_record(saved)
+            (show_line if format == HTML else remark)(write_pictures(report.document, pictures, picture_format))

@@ -25,7 +25,6 @@ from mlcli.cli._options import (
 from mlcli.cli._outputs import PageOptions, refuse_existing
 
 if TYPE_CHECKING:
-    from mlcli.core.errors import Problem
     from mlcli.experiment.spec.cells import Experiment
     from mlcli.experiment.spec.expectations import Bound
 
@@ -34,7 +33,6 @@ EXAMPLES = (
     "mlcli run experiments/weather.yaml --dry-run",
     "mlcli run a.yaml b.yaml --store all.db --jobs 2",
 )
-PROBLEM_COLUMNS = ("file", "where", "problem", "advice")
 
 
 def run_command(
@@ -129,27 +127,15 @@ def _read(spec: Path, budget: str | None, no_shortcut: bool, bounds: tuple[Bound
 
 
 def _show_plan(specs: Sequence[Path], store: Path | None, format: str) -> None:
+    """Show what would run; if the files have problems, show these and fail."""
     from mlcli.api.running import dry_run
-    from mlcli.cli._console import show_as
-    from mlcli.report.views.plan import plan_of
-    from mlcli.scoring.records import plan_record
-
-    planned = dry_run(specs, store)
-    if planned.problems:
-        _show_problems(planned.problems, format)
-    show_as(format, plan_of, plan_record, planned.cells, planned.estimates)
-
-
-def _show_problems(problems: Sequence[tuple[Path, Problem]], format: str) -> None:
-    """Say what is wrong with experiment files, and fail; in all formats but text as a table."""
-    from mlcli.cli._console import show_as
+    from mlcli.cli._console import show_result
     from mlcli.core.errors import ExitCode, ExperimentError
-    from mlcli.report.document import grid
     from mlcli.report.formats._registry import TEXT
 
-    if format == TEXT:
-        raise ExperimentError(*(problem for _, problem in problems))
-    rows = [(str(spec), problem.where, problem.what, problem.hint) for spec, problem in problems]
-    values = [dict(zip(PROBLEM_COLUMNS, row, strict=True)) for row in rows]
-    show_as(format, lambda: (grid(PROBLEM_COLUMNS, rows),), lambda: {"problems": values})
-    raise typer.Exit(ExitCode.EXPERIMENT)
+    planned = dry_run(specs, store)
+    if planned.problems and format == TEXT:
+        raise ExperimentError(*(problem for _, problem in planned.problems))
+    show_result(planned, format)
+    if planned.problems:
+        raise typer.Exit(ExitCode.EXPERIMENT)

@@ -68,7 +68,9 @@ class RepeatedCell:
         return self.after is not None and self.after.status == self.before.status
 
 
-def rerun_cells(results: Sequence[CellResult], jobs: int | None, on_progress: OnProgress) -> list[RepeatedCell]:
+def rerun_cells(
+    results: Sequence[CellResult], jobs: int | None, on_progress: OnProgress | None
+) -> list[RepeatedCell]:
     """The same cells, nothing taken from a store."""
     datasets: dict[str, Dataset | str] = {}
     for result in results:
