@@ -26,9 +26,9 @@ from mlcli.scoring.model_results import ModelResult, score_result
 from mlcli.tasks.table import kind_named
 
 if TYPE_CHECKING:
+    from mlcli.experiment.run.estimates import CellEstimate
     from mlcli.experiment.spec.cells import DataSpec
     from mlcli.experiment.spec.sweeps import CurveRequest
-    from mlcli.experiment.run.estimates import CellEstimate
     from mlcli.scoring.records import PlanRecord
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})

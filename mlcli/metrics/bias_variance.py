@@ -32,7 +32,8 @@ from mlcli.tasks.regression import ValueAnswers
 
 LEAST_MODELS = 2
 NOT_REPEATED = Undefined(
-    "no row was answered by two models", "a protocol that repeats would help, such as bootstrap or repeated-k-fold"
+    "no row was predicted by two models",
+    "a protocol that repeats would help, such as bootstrap or repeated-k-fold",
 )
 
 

@@ -25,7 +25,7 @@ from mlcli.core.answers import Answers
 from mlcli.core.serialise import shown
 from mlcli.core.tables import Array
 from mlcli.metrics.base import Metric, Score, Undefined
-from mlcli.metrics.interval_rules import BECAUSE_SPLITS_DIFFER, FEWEST_GROUPS
+from mlcli.metrics.interval_rules import BECAUSE_SPLITS_DIFFER, FEWEST_GROUPS, beyond_rows
 from mlcli.metrics.intervals import (
     LEVEL,
     LITTLE_SPREAD,
@@ -39,7 +39,6 @@ from mlcli.metrics.intervals import (
 )
 from mlcli.metrics.over_units import MetricOfSplits, OverUnits, class_with_few_rows, over_units, scores_of
 from mlcli.metrics.pooling import Rounds, by_round, counted_rounds, joined, parts_of, rounds_of_rows, within_splits
-from mlcli.metrics.stability import beyond_rows
 
 T = TypeVar("T")
 DOUBT = 1.75
@@ -127,7 +126,7 @@ def compare(
         np.array_equal(first.rows, second.rows) for first, second in zip(a, b, strict=True)
     )
     if not same_rows:
-        return Difference(None, why="the two were not judged on the same rows in the same splits")
+        return Difference(None, why="the two were not tested on the same rows in the same splits")
     metric = within_splits(metric, a, pooled)
     both = (
         MetricOfSplits(metric, splits, train_rows, parts_of(metric, splits, pooled), rounds, unstable)
@@ -216,7 +215,7 @@ def _by_splits(pair: PairedModels, mean: float) -> Difference:
 def _over_differences(
     pair: PairedModels, mean: float, differences: Array, scale: float, because: str = ""
 ) -> Difference:
-    """Nadeau & Bengio's t over the differences of splits, no surer than what the judged rows allow.
+    """Nadeau & Bengio's t over the differences of splits, no surer than what the test rows allow.
 
     ``scale`` is the size of the scores.
     """
@@ -237,7 +236,7 @@ def _over_differences(
 
 
 def _over_rows(pair: PairedModels, mean: float) -> Difference:
-    """What the judged rows alone say of a difference, as if no other training rows gave other models."""
+    """What the test rows alone say of a difference, as if no other training rows gave other models."""
     first, second = pair.each(lambda splits: over_units(splits.metric, splits.parts))
     if first is None or second is None:
         return _by_resampling(pair, mean)
@@ -304,7 +303,7 @@ def mcnemar(pair: PairedModels, mean: float) -> Difference:
     if metric.aggregation != "share of rows" or metric.per_row is None or a.weight is not None:
         return Difference(mean, why="McNemar's test is of shares of rows without weights, such as accuracy")
     if pair.first.repeated:
-        return Difference(mean, why="McNemar's test is of one answer to each row, and repeats give several")
+        return Difference(mean, why="McNemar's test needs one prediction for each row, and repeats give several")
     differences = metric.per_row(a) - metric.per_row(b)
     more, less = int((differences > 0).sum()), int((differences < 0).sum())
     interval, p = wald_plus_two(more, less, len(a)), fair_coin_two_sided(more, less)

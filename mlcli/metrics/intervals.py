@@ -223,7 +223,7 @@ def resamples_for(rows: int) -> int:
 def drawn_from(answers: Answers) -> str:
     """What is drawn, in words."""
     count = len(np.unique(rows_or_groups(answers)))
-    return counted(count, "row") if units_of(answers) is None else f"{count} units of rows that hang together"
+    return counted(count, "row") if units_of(answers) is None else f"{count} groups of dependent rows"
 
 
 def weightings(answers: Answers) -> Iterator[Array]:

@@ -325,7 +325,7 @@ def class_with_few_rows(judged: MetricOfSplits) -> str:
         # 80 %
         if 0 < fewest < 3:
             noun = "rows" if units_of(answers) is None else "groups"
-            return f"only {fewest} of the judged {noun} {'is' if fewest == 1 else 'are'} of one class"
+            return f"only {fewest} of the test {noun} {'is' if fewest == 1 else 'are'} of one class"
     return ""
 
 

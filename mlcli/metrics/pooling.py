@@ -82,7 +82,7 @@ def parts_of(metric: Metric, splits: Sequence[Answers], pooled: bool) -> Sequenc
     return splits
 
 
-CONSTANT = Undefined("each split judges one row, and all that its score depends on is the class that was left out")
+CONSTANT = Undefined("each split tests one row, and its score depends only on the class that was left out")
 
 
 def _area_of_rows_left_out(metric: Metric) -> Metric:

@@ -47,7 +47,7 @@ def summarise(
     ``unstable`` methods, which a few other training rows change a lot, intervals are wider.
     """
     if not splits:
-        return Summary(metric.name, None, why="no split was answered")
+        return Summary(metric.name, None, why="no split has predictions")
     if metric.across is not None and len(splits) > 1:
         return _across(metric, splits)
     every_class, metric = metric, within_splits(metric, splits, pooled)
@@ -140,7 +140,7 @@ def _classes_left_out(metric: Metric, splits: Sequence[Answers]) -> tuple[str, .
     rows = np.bincount(judged.truth, judged.weights > 0, len(judged.classes))
     counts = dict(zip(judged.classes, rows, strict=True))
     names = ", ".join(f"{name} ({counts[name]:.0f})" for name in rare_classes(metric, splits))
-    return (f"without the classes that have fewer rows than there are splits, {names}; fewer splits judge them",)
+    return (f"without the classes that have fewer rows than there are splits, {names}; fewer splits test them",)
 
 
 def _why_pooled(

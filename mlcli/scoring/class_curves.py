@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from mlcli.core.findings import Curve
 from mlcli.core.tables import Array
-from mlcli.metrics.threshold_curves import Calibration, ThresholdCounts, calibration, counts_by_threshold
+from mlcli.metrics.confusion import Calibration, ThresholdCounts, calibration, counts_by_threshold
 from mlcli.scoring.model_results import ModelResult
 from mlcli.tasks.classification import LabelAnswers
 

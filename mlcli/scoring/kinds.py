@@ -10,7 +10,7 @@ import numpy as np
 
 from mlcli.core.serialise import HIDDEN, shown
 from mlcli.core.tables import Rows
-from mlcli.metrics.scores.rules import judged_shares
+from mlcli.metrics.scores.unsupervised import judged_shares
 from mlcli.scoring.model_results import ModelResult, judged_answers
 from mlcli.tasks.anomaly import ScoreAnswers, main_reasons
 from mlcli.tasks.association import RuleAnswers, conviction

@@ -175,7 +175,7 @@ def test_bias_falls_and_variance_rises_with_the_flexibility_of_a_model() -> None
         (("learning", "iris", "-m", "knn", "--sizes", "5000"), "there are 120 to learn from"),
         (("learning", "iris", "-m", "ridge"), "ridge does regression"),
         (("bias-variance", "iris", "-m", "knn", "--folds", "3"), "--repeats"),
-        (("bias-variance", "iris", "-m", "knn", "--repeats", "1"), "no row was answered by two models"),
+        (("bias-variance", "iris", "-m", "knn", "--repeats", "1"), "no row was predicted by two models"),
     ],
 )
 def test_what_makes_no_sense_is_refused(words: tuple[str, ...], said: str) -> None:

@@ -13,8 +13,8 @@ from sklearn.linear_model import LogisticRegression
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table
 from mlcli.engines.ensemble import outputs
+from mlcli.metrics.confusion import counts_by_threshold
 from mlcli.metrics.fairness import CRITERIA
-from mlcli.metrics.threshold_curves import counts_by_threshold
 from mlcli.models.wrappers.fair_thresholds import FairThresholds, GroupThresholds, RateCurve, best_thresholds
 from mlcli.tasks.classification import CLASSIFICATION
 from tests.golden.asking import fitted

@@ -11,10 +11,10 @@ from mlcli.core.answers import Header
 from mlcli.core.tables import Array
 from mlcli.metrics.base import Undefined
 from mlcli.metrics.confusion import confusion
+from mlcli.metrics.interval_rules import fold_stability
 from mlcli.metrics.intervals import wald, wilson
 from mlcli.metrics.registry import metric_named
 from mlcli.metrics.scores.labels import one_against_rest
-from mlcli.metrics.stability import fold_stability
 from mlcli.tasks.classification import LabelAnswers
 from tests.golden.weather import printed, weather
 from tests.metrics.making import label_answers, score, value_answers

@@ -149,7 +149,7 @@ def test_without_labels_nothing_is_judged(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES[:-1])
-@pytest.mark.parametrize(("label", "why"), [(0, "no judged row is an anomaly"), (1, "every judged row")])
+@pytest.mark.parametrize(("label", "why"), [(0, "no test row is an anomaly"), (1, "every test row")])
 def test_one_label_is_not_enough(name: str, label: int, why: str) -> None:
     assert why in value(name, answers_of([1, 2], [label, -1], 1.0)).why
 
@@ -180,7 +180,7 @@ def test_specificity_is_the_share_of_good_rows_that_are_not_flagged() -> None:
     """By hand: of three good rows one scores at least 2; anomalies and unlabelled rows do not count."""
     assert value("specificity", answers_of([1, 1, 3, 9, 9], [0, 0, 0, 1, -1], 2.0)) == pytest.approx(2 / 3)
     assert value("specificity", answers_of([1, 3], [0, 0], 2.0)) == 0.5
-    assert "every judged row" in value("specificity", answers_of([1, 2], [1, -1], 1.0)).why
+    assert "every test row" in value("specificity", answers_of([1, 2], [1, -1], 1.0)).why
 
 
 def test_these_are_all_of_them() -> None:

@@ -11,8 +11,8 @@ from scipy import stats
 
 from mlcli.core.answers import Answers
 from mlcli.metrics.difference import compare
+from mlcli.metrics.interval_rules import fold_stability
 from mlcli.metrics.registry import metric_named
-from mlcli.metrics.stability import fold_stability
 from mlcli.metrics.summary import summarise
 from mlcli.tasks.classification import LabelAnswers
 from tests.metrics.making import drawn_labels, folds_of, label_answers, number

@@ -13,7 +13,7 @@ from mlcli.metrics.base import Undefined
 from mlcli.metrics.difference import compare
 from mlcli.metrics.over_units import over_units
 from mlcli.metrics.registry import metric_named
-from mlcli.metrics.scores.ratings import COLD, precision_under, recall_under
+from mlcli.metrics.scores.rankings import COLD, precision_under, recall_under
 from mlcli.metrics.summary import summarise
 from mlcli.models.recommendation.user_item_bias import UserItemBias
 from mlcli.tasks.recommendation import RatingAnswers

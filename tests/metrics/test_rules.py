@@ -10,7 +10,7 @@ import pytest
 from mlcli.core.answers import Header
 from mlcli.metrics.base import Undefined
 from mlcli.metrics.registry import metric_named
-from mlcli.metrics.scores.rules import SILENT
+from mlcli.metrics.scores.unsupervised import SILENT
 from mlcli.tasks.association import RuleAnswers
 
 

@@ -244,19 +244,19 @@ def test_many_weightings_at_once_equal_the_loop(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "truth", "predicted", "why"),
     [
-        ("auc", "aaaa", "aaaa", "only one class among the judged rows"),
-        ("auc[a]", "aaaa", "aaaa", "the judged rows do not hold both a and another class"),
-        ("mcc", "aabb", "aaaa", "the same class is answered for every row"),
-        ("mcc", "aaaa", "aabb", "only one class among the judged rows"),
-        ("kappa", "aaaa", "aaaa", "truth and answers are one and the same class, so chance agrees always"),
+        ("auc", "aaaa", "aaaa", "only one class among the test rows"),
+        ("auc[a]", "aaaa", "aaaa", "the test rows do not hold both a and another class"),
+        ("mcc", "aabb", "aaaa", "the same class is predicted for every row"),
+        ("mcc", "aaaa", "aabb", "only one class among the test rows"),
+        ("kappa", "aaaa", "aaaa", "truth and predictions are one and the same class, so chance agrees always"),
         ("precision[b]", "aabb", "aaaa", "b is never predicted: its precision is 0/0"),
-        ("recall[b]", "aaaa", "aabb", "no judged row is b: its recall is 0/0"),
-        ("fnr[b]", "aaaa", "aabb", "no judged row is b: its fnr is 0/0"),
-        ("f1[c]", "aabb", "abab", "c is neither among the truth nor the answers: its f1 is 0/0"),
-        ("specificity[a]", "aaaa", "aabb", "every judged row is a: its specificity is 0/0"),
-        ("specificity", "aaaa", "aaaa", "every judged row is a: specificity is 0/0"),
-        ("fpr-micro", "aaaa", "aaaa", "every judged row is a: fpr is 0/0"),
-        ("accuracy", "", "", "no row with weight was judged"),
+        ("recall[b]", "aaaa", "aabb", "no test row is b: its recall is 0/0"),
+        ("fnr[b]", "aaaa", "aabb", "no test row is b: its fnr is 0/0"),
+        ("f1[c]", "aabb", "abab", "c is neither among the true nor the predicted classes: its f1 is 0/0"),
+        ("specificity[a]", "aaaa", "aabb", "every test row is a: its specificity is 0/0"),
+        ("specificity", "aaaa", "aaaa", "every test row is a: specificity is 0/0"),
+        ("fpr-micro", "aaaa", "aaaa", "every test row is a: fpr is 0/0"),
+        ("accuracy", "", "", "no test row has weight"),
         ("recall[z]", "aabb", "abab", "there is no class 'z' here"),
     ],
 )
@@ -278,14 +278,14 @@ def test_scores_of_probabilities_need_probabilities(name: str) -> None:
 def test_r2_of_a_constant_is_undefined(truth: list[float], weight: list[float] | None) -> None:
     found = score("r2", value_answers(truth, [1] * len(truth), weight))
     assert isinstance(found, Undefined)
-    assert found.why == "the judged rows all have the same value"
+    assert found.why == "the test rows all have the same value"
 
 
 def test_rows_without_weight_do_not_count_even_where_infinite() -> None:
     answers = label_answers("ab", "ab", "ab", weight=[1, 0], probabilities=[(0.5, 0.5), (1, 0)])
     assert score("log-loss", answers) == pytest.approx(np.log(2))
     assert score("mcc", label_answers("aab", "aab", "ab", weight=[1, 1, 0])) == Undefined(
-        "only one class among the judged rows", "stratified splits, or fewer, would help"
+        "only one class among the test rows", "stratified splits, or fewer, would help"
     )
 
 
@@ -305,17 +305,17 @@ def _marks(name: str, answers: LabelAnswers) -> tuple[str, ...]:
 
 def test_averages_mark_what_counts_as_worst_and_what_is_left_out() -> None:
     answers = label_answers("aab", "aac", "abcd")
-    left_out = "no judged row is d: it is left out of the mean over classes"
+    left_out = "no test row is d: it is left out of the mean over classes"
     assert _marks("precision", answers) == ("b is never predicted: its precision 0/0 counts as 0", left_out)
-    assert _marks("recall-macro", answers) == ("no judged row is c: its recall 0/0 counts as 0", left_out)
-    assert _marks("fnr-macro", answers) == ("no judged row is c: its fnr 0/0 counts as 1", left_out)
+    assert _marks("recall-macro", answers) == ("no test row is c: its recall 0/0 counts as 0", left_out)
+    assert _marks("fnr-macro", answers) == ("no test row is c: its fnr 0/0 counts as 1", left_out)
     assert _marks("precision-weighted", answers) == ("b is never predicted: its precision 0/0 counts as 0",)
     assert _marks("recall-weighted", answers) == ()
     assert _marks("precision-micro", answers) == ()
     assert score("recall-macro", answers) == pytest.approx(1 / 3)  # scikit-learn's: a 1, b 0, c 0/0
     assert score("balanced-accuracy", answers) == pytest.approx(1 / 2)  # scikit-learn's: a 1, b 0
     assert _marks("balanced-accuracy", answers) == (
-        "no judged row is c: it is left out of the mean over classes",
+        "no test row is c: it is left out of the mean over classes",
         left_out,
     )
 

@@ -215,7 +215,7 @@ def test_an_area_of_classes_of_one_row_each_has_no_interval() -> None:
     found = summary_of("auc", [drawn_labels(9, rows=9)], train=6)
     assert found.mean is not None
     assert found.low is None
-    assert found.interval == "none: only 1 of the judged rows is of one class"
+    assert found.interval == "none: only 1 of the test rows is of one class"
 
 
 def wins_and_area(answers: LabelAnswers) -> tuple[np.ndarray[Any, Any], float]:
@@ -386,7 +386,7 @@ def test_an_area_of_two_classes_needs_both_in_every_split() -> None:
     ]
     found = summary_of("auc", folds)
     assert (found.mean, found.splits) == (None, (1.0, None))
-    assert found.why.startswith("undefined in 1 of 2 splits: only one class among the judged rows")
+    assert found.why.startswith("undefined in 1 of 2 splits: only one class among the test rows")
 
 
 def test_averages_over_classes_need_three_rows_of_each_a_split() -> None:
@@ -428,7 +428,7 @@ def test_one_undefined_split_leaves_no_mean_but_the_other_values() -> None:
     found = summary_of("auc", folds)
     assert (found.mean, found.std, found.low, found.high) == (None, None, None, None)
     assert found.splits == (1.0, None)
-    assert found.why.startswith("undefined in 1 of 2 splits: only one class among the judged rows")
+    assert found.why.startswith("undefined in 1 of 2 splits: only one class among the test rows")
     assert "stratified" in found.why
 
 
@@ -438,7 +438,7 @@ def test_several_reasons_are_counted() -> None:
     ]
     why = summary_of("mcc", folds).why
     assert why.startswith(
-        "undefined in 3 of 3 splits: the same class is answered for every row (2), only one class"
+        "undefined in 3 of 3 splits: the same class is predicted for every row (2), only one class"
     )
 
 
@@ -447,7 +447,7 @@ def test_pooled_and_undefined_says_why() -> None:
     assert (found.mean, found.splits, found.why) == (
         None,
         (None, None, None),
-        "the judged rows all have the same value",
+        "the test rows all have the same value",
     )
 
 
@@ -480,7 +480,7 @@ def test_marks_say_in_how_many_splits() -> None:
 
 def test_nothing_answered_is_no_mean() -> None:
     metric = metric_named("rmse", ValueAnswers)
-    assert summarise(metric, [], []).why == "no split was answered"
+    assert summarise(metric, [], []).why == "no split has predictions"
 
 
 def test_splits_are_joined_once_for_all_metrics() -> None:

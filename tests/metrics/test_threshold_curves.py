@@ -9,7 +9,7 @@ import pytest
 from sklearn import metrics as oracle
 from sklearn.calibration import calibration_curve
 
-from mlcli.metrics.threshold_curves import between, calibration, counts_by_threshold
+from mlcli.metrics.confusion import between, calibration, counts_by_threshold
 
 SEEDS = range(8)
 

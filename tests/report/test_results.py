@@ -112,7 +112,7 @@ def test_the_best_of_each_metric_is_marked_whichever_way_it_goes() -> None:
 def test_a_score_that_is_undefined_says_why_and_is_no_zero() -> None:
     said = text(result(cell("zero-r"), labels((0,) * 5)), metrics=("mcc",))
     assert "undefined" in next(line for line in said.splitlines() if line.startswith("zero-r"))
-    assert "zero-r: mcc: the same class is answered for every row" in said
+    assert "zero-r: mcc: the same class is predicted for every row" in said
 
 
 @pytest.mark.parametrize("status", ["failed", "over-budget", "died", "skipped"])
@@ -233,12 +233,12 @@ def test_many_remarks_of_one_kind_are_counted() -> None:
         probabilities=np.eye(20)[codes],
     )
     said = text(result(of, few), metrics=("recall-macro",))
-    assert said.count("knn: recall-macro: no judged row is") == 3
+    assert said.count("knn: recall-macro: no test row is") == 3
     assert "knn: recall-macro: 16 more like these" in said
 
 
 def test_folds_that_disagree_are_told_and_others_are_not() -> None:
-    """The rule of mlcli/metrics/stability.py: a fold of 100 rows at 0 among perfect ones stands apart."""
+    """The rule of mlcli/metrics/interval_rules.py: a fold of 100 rows at 0 among perfect ones stands apart."""
     truth = (0, 1) * 50
     good, bad = labels(truth, truth), labels(tuple(1 - code for code in truth), truth)
     apart = text(result(cell("knn"), good, good, good, good, bad))

@@ -11,7 +11,7 @@ from mlcli.checks.models.tuning import tuning_repairs
 from mlcli.checks.repairs import without
 from mlcli.core.issues import Issue, Repair
 from mlcli.experiment.results import each
-from mlcli.metrics.stability import fold_stability
+from mlcli.metrics.interval_rules import fold_stability
 from mlcli.scoring.model_results import ModelResult, judged_answers
 
 SLOWER, SECONDS = 20.0, 1.0

@@ -22,7 +22,7 @@ from mlcli.tasks.unsupervised import UNKNOWN
 SAME = 64 * float(np.finfo(np.float64).eps)
 """Relative difference below which two scores differ by rounding only, and tie."""
 NO_VALUE = Undefined("no labelled row has weight")
-WITHOUT_LABELS = Undefined("the rows have no labels, so nothing judges the scores")
+WITHOUT_LABELS = Undefined("the rows have no labels, so the scores cannot be evaluated")
 
 
 def both_labels(answers: ScoreAnswers) -> Undefined | None:
@@ -30,7 +30,7 @@ def both_labels(answers: ScoreAnswers) -> Undefined | None:
     if (undefined := good_rows(answers)) is not None:
         return undefined
     if not answers.weights[answers.truth == ANOMALY].sum() > 0:
-        return Undefined("no judged row is an anomaly; specificity judges good rows alone")
+        return Undefined("no test row is an anomaly; specificity needs good rows only")
     return None
 
 
@@ -39,7 +39,7 @@ def good_rows(answers: ScoreAnswers) -> Undefined | None:
     if not (answers.truth != UNKNOWN).any():
         return WITHOUT_LABELS
     good = answers.weights[answers.truth == GOOD].sum()
-    return None if good > 0 else Undefined("every judged row is an anomaly")
+    return None if good > 0 else Undefined("every test row is an anomaly")
 
 
 def threshold_chosen(answers: ScoreAnswers) -> Undefined | None:

@@ -1,8 +1,8 @@
-"""Scores of how unlike groups are answered: the largest difference, of all sensitive columns, and a ratio.
+"""Fairness scores: the largest difference between groups, over all sensitive columns, and a ratio.
 
 Each column makes its own groups; of several columns the worst counts. With two classes the last is the favourable
 one; with more, the worst class counts. Where a protocol has several splits, each has its own value, and groups
-that are small within a split lie far apart by chance: `average: pooled` takes all answers at once.
+that are small within a split lie far apart by chance: `average: pooled` takes all predictions at once.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Scores of the labels answered: shares of right and wrong rows, agreement beyond chance, rates of one class."""
+"""Scores of predicted classes: shares of right and wrong rows, agreement beyond chance, rates of one class."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ def cost_metric(costs: Costs, classes: Sequence[str]) -> Metric:
 def _one_class(tallies: Tallies) -> Undefined:
     truths = np.count_nonzero(tallies.support)
     if truths < 2:
-        return Undefined("only one class among the judged rows", STRATIFIED)
-    return Undefined("the same class is answered for every row")
+        return Undefined("only one class among the test rows", STRATIFIED)
+    return Undefined("the same class is predicted for every row")
 
 
 @of_tallies("balanced-accuracy", why=_one_class, better="high", low=0.0, high=1.0, marks=absent_classes)
@@ -83,7 +83,7 @@ def mcc(tallies: Tallies) -> Array:
 
 
 def _certain_agreement(tallies: Tallies) -> Undefined:
-    return Undefined("truth and answers are one and the same class, so chance agrees always", STRATIFIED)
+    return Undefined("truth and predictions are one and the same class, so chance agrees always", STRATIFIED)
 
 
 @of_tallies("kappa", why=_certain_agreement, better="high", low=-1.0, high=1.0)
@@ -116,31 +116,31 @@ def precision(tallies: Tallies) -> tuple[Array, Array]:
     return tallies.true_positives, tallies.predicted
 
 
-@class_rate("recall", better="high", empty="no judged row is {}", hint=STRATIFIED)
+@class_rate("recall", better="high", empty="no test row is {}", hint=STRATIFIED)
 def recall(tallies: Tallies) -> tuple[Array, Array]:
     """Of the rows of a class, the share that is answered with it."""
     return tallies.true_positives, tallies.support
 
 
-@class_rate("f1", better="high", empty="{} is neither among the truth nor the answers", hint=STRATIFIED)
+@class_rate("f1", better="high", empty="{} is neither among the true nor the predicted classes", hint=STRATIFIED)
 def f1(tallies: Tallies) -> tuple[Array, Array]:
     """The harmonic mean of precision and recall of a class."""
     return 2 * tallies.true_positives, tallies.predicted + tallies.support
 
 
-@class_rate("specificity", better="high", empty="every judged row is {}", hint=STRATIFIED)
+@class_rate("specificity", better="high", empty="every test row is {}", hint=STRATIFIED)
 def specificity(tallies: Tallies) -> tuple[Array, Array]:
     """Of the rows of other classes, the share that is not answered with this one."""
     return tallies.true_negatives, tallies.negatives
 
 
-@class_rate("fpr", better="low", empty="every judged row is {}", hint=STRATIFIED)
+@class_rate("fpr", better="low", empty="every test row is {}", hint=STRATIFIED)
 def fpr(tallies: Tallies) -> tuple[Array, Array]:
     """False positive rate: of the rows of other classes, the share that is answered with this one."""
     return tallies.false_positives, tallies.negatives
 
 
-@class_rate("fnr", better="low", empty="no judged row is {}", hint=STRATIFIED)
+@class_rate("fnr", better="low", empty="no test row is {}", hint=STRATIFIED)
 def fnr(tallies: Tallies) -> tuple[Array, Array]:
     """False negative rate: of the rows of a class, the share that is answered with another one."""
     return tallies.false_negatives, tallies.support

@@ -52,8 +52,8 @@ def loss_of_a_mistake(answers: LabelAnswers) -> float:
     scale="log",
     unseen=loss_of_a_mistake,
     when_infinite=(
-        "the true class of some rows has probability 0; `--metric brier` judges such models, and smoothing, more "
-        "neighbours or larger leaves avoid it"
+        "the true class of some rows has probability 0; `--metric brier` is finite there, and smoothing, "
+        "more neighbours or larger leaves avoid it"
     ),
     better="low",
     low=0.0,
@@ -169,10 +169,10 @@ def auc_of_class(label: str) -> Metric:
     def ranking(answers: LabelAnswers) -> list[Ranking]:
         return [_ranking(answers, answers.classes.index(label))]
 
-    why = Undefined(f"the judged rows do not hold both {label} and another class", STRATIFIED)
+    why = Undefined(f"the test rows do not hold both {label} and another class", STRATIFIED)
     return guarded(area(f"auc[{label}]", LabelAnswers, ranking, why), class_known(label), probabilities_given)
 
 
-ONE_CLASS = Undefined("only one class among the judged rows", STRATIFIED)
+ONE_CLASS = Undefined("only one class among the test rows", STRATIFIED)
 declare(auc())
 OF_ONE_CLASS["auc"] = auc_of_class

@@ -45,14 +45,14 @@ def bio_tags(answers: TagAnswers) -> Undefined | None:
 def chunk_precision(answers: TagAnswers) -> Score:
     """Of the chunks answered, the share that is there with the same ends and type."""
     right, answered, _ = chunk_counts(answers)
-    return right / answered if answered > 0 else Undefined("no chunk is answered")
+    return right / answered if answered > 0 else Undefined("no chunk is predicted")
 
 
 @score("chunk-recall", TagAnswers, needs=(bio_tags,), **SHARE)
 def chunk_recall(answers: TagAnswers) -> Score:
     """Of the chunks that are there, the share that is answered with the same ends and type."""
     right, _, there = chunk_counts(answers)
-    return right / there if there > 0 else Undefined("no judged row is in a chunk", "larger splits would help")
+    return right / there if there > 0 else Undefined("no test row is in a chunk", "larger splits would help")
 
 
 @score("chunk-f1", TagAnswers, needs=(bio_tags,), **SHARE)
@@ -60,7 +60,7 @@ def chunk_f1(answers: TagAnswers) -> Score:
     """The harmonic mean of the precision and recall of chunks."""
     right, answered, there = chunk_counts(answers)
     if answered + there == 0:
-        return Undefined("no chunk is there and none is answered", "larger splits would help")
+        return Undefined("no chunk is true and none is predicted", "larger splits would help")
     return 2 * right / (answered + there)
 
 

@@ -112,10 +112,10 @@ def influence_on_r2(answers: ValueAnswers) -> Array | None:
 
 @score("r2", ValueAnswers, better="high", high=1.0, under=r2_under, influence=influence_on_r2, pooling="always")
 def r2(answers: ValueAnswers) -> Score:
-    """Share of the variance explained: 1 minus squared error over squared distance from the judged rows' mean."""
+    """Share of the variance explained: 1 minus squared error over squared distance from the test rows' mean."""
     truth = answers.truth[answers.weights > 0]
     if truth.min() == truth.max():
-        return Undefined("the judged rows all have the same value", "splits with more rows would help")
+        return Undefined("the test rows all have the same value", "splits with more rows would help")
     distances = (answers.truth - weighted_mean(answers.truth, answers.weight)) ** 2
     return 1 - float(answers.weights @ mse(answers)) / float(answers.weights @ distances)
 

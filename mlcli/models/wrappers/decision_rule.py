@@ -45,8 +45,7 @@ from mlcli.core.tolerances import DECIMALS
 from mlcli.engines.content_seeds import in_content_order
 from mlcli.engines.ensemble import check_members, fitted, outputs
 from mlcli.engines.inner_validation import held_out_outputs, inner_folds
-from mlcli.metrics.confusion import cost_matrix, problems_with_costs
-from mlcli.metrics.threshold_curves import ThresholdCounts, between, counts_by_threshold
+from mlcli.metrics.confusion import ThresholdCounts, between, cost_matrix, counts_by_threshold, problems_with_costs
 from mlcli.tasks.classification import CLASSIFICATION, Classifier, LabelledRows
 
 GOALS: dict[str, Callable[[ThresholdCounts, Array], Array]] = {

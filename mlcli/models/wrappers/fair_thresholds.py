@@ -54,8 +54,8 @@ from mlcli.core.tolerances import ROUNDING
 from mlcli.engines.content_seeds import draws, in_content_order
 from mlcli.engines.ensemble import check_members, fitted, outputs
 from mlcli.engines.inner_validation import held_out_outputs, inner_folds
+from mlcli.metrics.confusion import ThresholdCounts, between, counts_by_threshold
 from mlcli.metrics.fairness import CRITERIA, FEW
-from mlcli.metrics.threshold_curves import ThresholdCounts, between, counts_by_threshold
 from mlcli.tasks.classification import CLASSIFICATION, Classifier, LabelledRows
 
 

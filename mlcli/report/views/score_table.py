@@ -10,9 +10,9 @@ from mlcli.core.findings import Curve
 from mlcli.experiment.results import TRAINING, each
 from mlcli.experiment.spec.cells import WHOLE
 from mlcli.metrics.base import Metric, Summary
+from mlcli.metrics.interval_rules import fold_stability
 from mlcli.metrics.intervals import effective_rows, wald
 from mlcli.metrics.pooling import distinct
-from mlcli.metrics.stability import fold_stability
 from mlcli.report.document import (
     Content,
     Element,
