@@ -22,7 +22,6 @@ from mlcli.metrics.base import (
     Marks,
     Metric,
     Pooling,
-    Rankings,
     RowInfluence,
     Scale,
     Score,
@@ -59,20 +58,38 @@ class Options(TypedDict, total=False):
     scale: Scale
     pooling: Pooling
     by_rounds: bool
-    under: Callable[..., Array]
     across: ScoreAcrossSplits
     influence: RowInfluence
-    rankings: Rankings
     without: Callable[[Sequence[str]], Metric]
     unseen: Callable[..., float]
     when_infinite: str
     marks: Marks
 
 
-CLASS_AVERAGE: Options = {"scale": "rate", "pooling": "where classes are rare", "by_rounds": True}
-"""The options of a metric that averages over classes."""
-SHARE: Options = {"better": "high", "low": 0.0, "high": 1.0}
-"""The options of a metric that is a share of something good."""
+class ScoreOptions(Options, total=False):
+    """The same for a metric whose function takes no weightings."""
+
+    under: Callable[..., Array]
+
+
+class Share(TypedDict):
+    """The options of a metric that is a share of something good."""
+
+    better: Better
+    low: float
+    high: float
+
+
+class ClassAverage(TypedDict):
+    """The options of a metric that averages over classes."""
+
+    scale: Scale
+    pooling: Pooling
+    by_rounds: bool
+
+
+CLASS_AVERAGE: ClassAverage = {"scale": "rate", "pooling": "where classes are rare", "by_rounds": True}
+SHARE: Share = {"better": "high", "low": 0.0, "high": 1.0}
 
 
 def declare(metric: Metric, *needs: Precondition[A]) -> None:
@@ -107,7 +124,7 @@ def of_weightings(name: str, answers: type[A], under: Under[A], why: Why[A], **o
             return value
         return why if isinstance(why, Undefined) else why(answers)
 
-    return Metric(name=name, answers=answers, compute=compute, **{**options, "under": under})
+    return Metric(name=name, answers=answers, compute=compute, under=under, **options)
 
 
 def function_of_tallies(
@@ -125,8 +142,8 @@ def function_of_tallies(
     def under(answers: LabelAnswers, weightings: Array) -> Array:
         return values(tallies_under(answers, weightings), answers.classes)
 
-    all_options: Options = {**CLASS_AVERAGE, **options, "under": under}
-    return Metric(name=name, answers=LabelAnswers, compute=compute, of_tallies=values, **all_options)
+    all_options: Options = {**CLASS_AVERAGE, **options}
+    return Metric(name=name, answers=LabelAnswers, compute=compute, under=under, of_tallies=values, **all_options)
 
 
 def mean_over_rows(
@@ -142,7 +159,7 @@ def mean_over_rows(
 
 
 def score(
-    name: str, answers: type[A], *, needs: Sequence[Precondition[A]] = (), **options: Unpack[Options]
+    name: str, answers: type[A], *, needs: Sequence[Precondition[A]] = (), **options: Unpack[ScoreOptions]
 ) -> Callable[[Callable[[A], Score]], Callable[[A], Score]]:
     """Declare a function from answers to a value or ``Undefined``."""
 

@@ -7,20 +7,33 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_sample_weight, check_array, column_or_1d, validate_data
 
 from mlcli.core.errors import MlcliError
+from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
-from mlcli.core.tables import MISSING_CODE, Array, Table
+from mlcli.core.tables import MISSING_CODE, Array, Codes, Table
 from mlcli.core.threads import one_blas_thread
 from mlcli.data.columns import sorted_levels
 from mlcli.tasks.classification import LabelledRows
 from mlcli.tasks.regression import ValuedRows
 from mlcli.tasks.table import kind_named
+
+AnyArray = np.ndarray[Any, np.dtype[Any]]
+"""An array of scikit-learn's: numbers, texts or objects."""
+if TYPE_CHECKING:
+    import pandas as pd
+
+    MatrixLike = AnyArray | pd.DataFrame | Sequence[Sequence[object]]
+    """What scikit-learn takes as X."""
+    Cells = AnyArray | pd.Series[Any]
+    """The cells of a column; those of pandas may have categories."""
 
 TARGET = "y"
 NUMBERS = "biuf"
@@ -38,41 +51,43 @@ def method_at_work(learned: Table | None = None) -> Iterator[None]:
         raise ValueError(f"{error}{size}") from error
 
 
-def as_numbers(cells: Any, *, coded: bool) -> Array:
-    """Codes as numbers, missing ones as no number."""
-    return np.where(cells < 0, np.nan, cells) if coded else np.asarray(cells)
-
-
-def weights_of(sample_weight: Any, table: Table) -> Any:
-    """The weight of each row, where some are given."""
+def weights_of(sample_weight: ArrayLike | None, table: Table) -> Array | None:
+    """The weight of each row, if any are given."""
     if sample_weight is None:
         return None
-    return _check_sample_weight(sample_weight, np.empty((len(table), 1)))
+    weights: Array = _check_sample_weight(sample_weight, np.empty((len(table), 1)))
+    return weights
 
 
-def labelled_rows(table: Table, y: Any, weight: Any = None) -> tuple[LabelledRows, Any]:
-    """Rows with a class each, and what the classes are to scikit-learn."""
+def labelled_rows(table: Table, y: ArrayLike | None, weight: Array | None = None) -> tuple[LabelledRows, AnyArray]:
+    """Rows with a class each, and the classes as scikit-learn knows them."""
     check_classification_targets(y)
     classes, codes = np.unique(column_or_1d(y, warn=True), return_inverse=True)
-    names = tuple(map(str, classes))
-    rows = np.arange(len(table))
-    y = np.asarray(codes, np.int32)
-    return LabelledRows(table=table, rows=rows, target=TARGET, y=y, classes=names, weight=weight), classes
+    rows = LabelledRows(
+        table=table,
+        rows=np.arange(len(table)),
+        target=TARGET,
+        y=np.asarray(codes, np.int32),
+        classes=tuple(map(str, classes)),
+        weight=weight,
+    )
+    return rows, classes
 
 
-def valued_rows(table: Table, y: Any, weight: Any = None) -> ValuedRows:
+def valued_rows(table: Table, y: ArrayLike | None, weight: Array | None = None) -> ValuedRows:
     """Rows with a number each."""
     values = column_or_1d(y, warn=True).astype(np.float64)
     return ValuedRows(table=table, rows=np.arange(len(table)), target=TARGET, y=values, weight=weight)
 
 
-def unlabelled_rows(table: Table, kind: str) -> Any:
+def unlabelled_rows(table: Table, kind: str) -> RowsOfTable:
     """Rows without labels."""
     labels = np.full(len(table), -1, np.int32)
-    return kind_named(kind).rows(table=table, rows=np.arange(len(table)), labels=labels)
+    rows: RowsOfTable = kind_named(kind).rows(table=table, rows=np.arange(len(table)), labels=labels)
+    return rows
 
 
-def rows_for_step(table: Table, y: Any, kinds: tuple[str, ...]) -> Any:
+def rows_for_step(table: Table, y: AnyArray | None, kinds: tuple[str, ...]) -> RowsOfTable:
     """Rows that a step learns from, of a kind that it can learn from."""
     if not kinds:
         return unlabelled_rows(table, "clustering")
@@ -81,63 +96,62 @@ def rows_for_step(table: Table, y: Any, kinds: tuple[str, ...]) -> Any:
     return labelled_rows(table, y)[0]
 
 
-def learned_table(estimator: Any, X: Any, y: Any = "no_validation", **checks: Any) -> tuple[Table, Any]:
-    """The table of training rows, and ``y`` where there is one."""
-    cells, y = _checked_columns(estimator, X, y, True, checks)
+def learned_table(estimator: BaseEstimator, X: MatrixLike, **target: object) -> tuple[Table, AnyArray | None]:
+    """The table of training rows, and ``y`` as scikit-learn checks it, if ``y`` is given.
+
+    ``target`` holds ``y`` and ``y_numeric`` of ``validate_data``. The estimator keeps what the columns are.
+    """
+    cells, y = _checked_columns(estimator, X, target, reset=True)
     names = getattr(estimator, "feature_names_in_", None)
     names = [f"x{index}" for index in range(len(cells))] if names is None else names
-    columns = [_column(str(name), cell) for name, cell in zip(names, cells, strict=True)]
-    estimator.columns_ = tuple(columns)
+    columns = tuple(_column(str(name), column_cells) for name, column_cells in zip(names, cells, strict=True))
+    estimator.columns_ = columns
     return _table(columns, cells), y
 
 
-def known_table(estimator: Any, X: Any) -> Table:
-    """The table of rows that a fitted estimator is asked about."""
-    cells, _ = _checked_columns(estimator, X, "no_validation", False, {})
-    for column, cell in zip(estimator.columns_, cells, strict=True):
-        if not column.missing and not column.coded and np.isnan(_numbers(cell)).any():
+def known_table(estimator: BaseEstimator, X: MatrixLike) -> Table:
+    """The table of new rows for a fitted estimator."""
+    cells, _ = _checked_columns(estimator, X, {}, reset=False)
+    for column, column_cells in zip(estimator.columns_, cells, strict=True):
+        if not column.missing and not column.coded and np.isnan(_numbers(column_cells)).any():
             raise ValueError(f"Input X contains NaN in column '{column.name}', which had none when it was fitted")
     return _table(estimator.columns_, cells)
 
 
-def _checked_columns(estimator: Any, X: Any, y: Any, reset: bool, checks: dict[str, Any]) -> tuple[list[Any], Any]:
+def _checked_columns(
+    estimator: BaseEstimator, X: MatrixLike, target: dict[str, object], *, reset: bool
+) -> tuple[list[Cells], AnyArray | None]:
     """The cells of each column, and ``y``."""
-    beside = {} if isinstance(y, str) else {"y": y}
     if _has_levels(X):
-        validate_data(estimator, X, **beside, reset=reset, skip_check_array=True)
+        y_alone = {name: value for name, value in target.items() if name == "y"}
+        validate_data(estimator, X, **y_alone, reset=reset, skip_check_array=True)
         if not len(X):
             raise ValueError(f"Found array with 0 sample(s) (shape={X.shape}) while a minimum of 1 is required.")
-        if beside:
-            y = _checked_target(y, checks)
-        columns = [X.iloc[:, index] for index in range(X.shape[1])]
-        return [column if _categories(column) is not None else column.to_numpy() for column in columns], y
-    found = validate_data(
-        estimator, X, **beside, reset=reset, dtype=np.float64, ensure_all_finite="allow-nan", **checks
-    )
-    numbers, y = found if beside and y is not None else (found, y)
+        y = None
+        if target:
+            numeric = np.float64 if target.get("y_numeric") else None
+            y = check_array(target["y"], ensure_2d=False, dtype=numeric, input_name="y")
+        series = [X.iloc[:, index] for index in range(X.shape[1])]
+        return [column if hasattr(column.dtype, "categories") else column.to_numpy() for column in series], y
+    checked = validate_data(estimator, X, **target, reset=reset, dtype=np.float64, ensure_all_finite="allow-nan")
+    numbers, y = checked if target.get("y") is not None else (checked, None)
     return list(numbers.T), y
 
 
-def _checked_target(y: Any, checks: dict[str, Any]) -> Any:
-    numeric = bool(checks.get("y_numeric"))
-    return check_array(y, ensure_2d=False, dtype=np.float64 if numeric else None, input_name="y")
-
-
-def _has_levels(X: Any) -> bool:
+def _has_levels(X: MatrixLike) -> TypeGuard[pd.DataFrame]:
     """Whether it is a data frame with columns that are no numbers."""
     dtypes = getattr(X, "dtypes", None)
     return hasattr(X, "iloc") and dtypes is not None and any(dtype.kind not in NUMBERS for dtype in dtypes)
 
 
-def _categories(cells: Any) -> Any:
-    """The categories of a column of pandas that has some."""
-    return getattr(cells.dtype, "categories", None)
+def _column(name: str, cells: Cells) -> Column:
+    """What a column is, judging by its cells."""
+    dtype: Any = cells.dtype
+    if hasattr(dtype, "categories"):
+        import pandas as pd
 
-
-def _column(name: str, cells: Any) -> Column:
-    if (categories := _categories(cells)) is not None:
-        kind = "ordinal" if cells.dtype.ordered else "nominal"
-        return Column(name, kind, tuple(map(str, categories)), missing=bool(cells.isna().any()))
+        kind = "ordinal" if dtype.ordered else "nominal"
+        return Column(name, kind, tuple(map(str, dtype.categories)), missing=bool(pd.isna(cells).any()))
     if cells.dtype.kind in NUMBERS:
         return Column(name, missing=bool(np.isnan(_numbers(cells)).any()))
     texts = list(_texts(cells))
@@ -145,24 +159,25 @@ def _column(name: str, cells: Any) -> Column:
     return Column(name, "nominal", levels, missing=None in texts)
 
 
-def _table(columns: Sequence[Column], cells: Sequence[Any]) -> Table:
+def _table(columns: Sequence[Column], cells: Sequence[Cells]) -> Table:
     rows = len(cells[0]) if cells else 0
-    parts = ((column, _cells_of(column, cell)) for column, cell in zip(columns, cells, strict=True))
-    return Table.of(parts, rows)
+    return Table.of(
+        ((column, _cells_of(column, values)) for column, values in zip(columns, cells, strict=True)), rows
+    )
 
 
-def _cells_of(column: Column, cells: Any) -> Any:
-    """Numbers as they are; text as the codes of levels, what is none of them as missing."""
+def _cells_of(column: Column, cells: Cells) -> Array | Codes:
+    """Numbers as they are; texts as the codes of levels, other texts as missing."""
     if not column.coded:
         return _numbers(cells)
     code_of: dict[str | None, int] = {level: code for code, level in enumerate(column.levels)}
     return np.array([code_of.get(text, MISSING_CODE) for text in _texts(cells)], np.int32)
 
 
-def _numbers(cells: Any) -> Any:
+def _numbers(cells: Cells) -> Array:
     return np.asarray(cells, np.float64)
 
 
-def _texts(cells: Any) -> Iterator[str | None]:
-    """Cells as text; none where they are missing."""
+def _texts(cells: Cells) -> Iterator[str | None]:
+    """Cells as text; None where they are missing."""
     return (None if cell is None or cell != cell else str(cell) for cell in cells.tolist())

@@ -284,7 +284,7 @@ def test_what_is_undefined_or_infinite_is_not_compared() -> None:
 
 def test_other_rows_or_splits_are_not_compared() -> None:
     a, b = drawn_labels(3, rows=10), drawn_labels(3, rows=10)
-    assert compared("accuracy", [a], [b.take(np.arange(10)[::-1])]).why.startswith("the two were not judged on")
+    assert compared("accuracy", [a], [b.take(np.arange(10)[::-1])]).why.startswith("the two were not tested on")
     assert compared("accuracy", [a], folds_of(b, 2)).mean is None
 
 

@@ -87,7 +87,7 @@ def test_one_function_adds_a_metric() -> None:
 
 def test_metrics_and_their_intervals_need_numpy_only() -> None:
     code = (
-        "import sys; from mlcli.metrics import summary, difference, stability, registry\n"
+        "import sys; from mlcli.metrics import summary, difference, registry\n"
         "from mlcli.tasks.classification import LabelAnswers\n"
         "registry.names_for(LabelAnswers)\n"
         "print(sorted({name.partition('.')[0] for name in sys.modules}\n"

@@ -63,9 +63,7 @@ def test_conviction_is_how_much_oftener_chance_would_be_wrong_than_the_rules_are
     two = said([[1, 1]] * 3 + [[0, 1]] + [[0, 0]] * 2, [[1, 1]] * 3 + [[0, 0], [0, 1], [0, 0]], (0.5, 0.5))
     assert score("conviction", two) == pytest.approx((1 / 2 + 1 / 3) / (1 / 4))
     assert score("conviction", said([[1], [0]], [[1], [0]], (0.5,))) == Undefined("no rule is ever wrong")
-    assert score("conviction", said([[0], [0]], [[1], [0]], (0.5,))) == Undefined(
-        "no rule applies to a judged row"
-    )
+    assert score("conviction", said([[0], [0]], [[1], [0]], (0.5,))) == Undefined("no rule applies to a test row")
 
 
 @pytest.mark.parametrize("name", ["support", "confidence", "conviction", "lift", "support-error", "rules"])

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Literal, Unpack
 
 import numpy as np
 
-from mlcli.core.answers import Answers
 from mlcli.core.tables import Array, Rows
-from mlcli.metrics.base import Metric, Ranking, Rankings, Undefined
+from mlcli.metrics.base import Metric, Ranking, Undefined
 from mlcli.metrics.confusion import ratio
 from mlcli.metrics.declaring import (
     CLASS_AVERAGE,
     OF_ONE_CLASS,
     SHARE,
+    A,
+    Options,
     absent_classes,
     class_known,
     declare,
@@ -89,16 +91,22 @@ SAME_ODDS = 32 * float(np.finfo(np.float64).eps)
 """Relative difference of odds below which two probabilities differ by rounding only, and tie."""
 
 
-def area(name: str, answers: type[Answers], rankings: Rankings, why: Undefined, **declared: Any) -> Metric:
+def area(
+    name: str,
+    answers: type[A],
+    rankings: Callable[[A], Sequence[Ranking]],
+    why: Undefined,
+    **options: Unpack[Options],
+) -> Metric:
     """The metric of the mean area under the ROC curves of rankings; those without a pair are left out."""
 
-    def under(answers: Any, weightings: Array) -> Array:
+    def under(answers: A, weightings: Array) -> Array:
         areas = np.array([_area_under(ranking, weightings) for ranking in rankings(answers)])
         known = ~np.isnan(areas)
         return ratio(np.where(known, areas, 0).sum(axis=0), known.sum(axis=0))
 
-    described = {**CLASS_AVERAGE, **SHARE, "scale": "logit", "rankings": rankings, **declared}
-    return of_weightings(name, answers, under, why, **described)
+    all_options: Options = {**CLASS_AVERAGE, **SHARE, "scale": "logit", **options}
+    return replace(of_weightings(name, answers, under, why, **all_options), rankings=rankings)
 
 
 def _area_under(ranking: Ranking, weightings: Array) -> Array:

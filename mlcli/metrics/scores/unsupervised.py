@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
@@ -261,7 +260,7 @@ def some_rule(answers: RuleAnswers) -> Undefined | None:
     return None if answers.when else Undefined("no rule was found", LOWER_LIMITS)
 
 
-def mean_over_rules(values: Under) -> Under:
+def mean_over_rules(values: Under[RuleAnswers]) -> Under[RuleAnswers]:
     """The mean of a value of rules under each weighting; rules that have none are left out."""
 
     def under(answers: RuleAnswers, weightings: Array) -> Array:
@@ -278,10 +277,11 @@ def _silent(answers: RuleAnswers) -> tuple[str, ...]:
 
 
 NO_RULE_APPLIES = Undefined("no rule applies to a test row")
-OF_RULES: dict[str, Any] = {"needs": (some_rule,), "why": NO_RULE_APPLIES}
 
 
-@weighted_score("lift", RuleAnswers, better="high", low=0.0, marks=_silent, **OF_RULES)
+@weighted_score(
+    "lift", RuleAnswers, better="high", low=0.0, needs=(some_rule,), why=NO_RULE_APPLIES, marks=_silent
+)
 @mean_over_rules
 def lift(answers: RuleAnswers, weightings: Array) -> Array:
     """S / (a b): 1 where the condition says nothing of what is expected."""
@@ -289,7 +289,7 @@ def lift(answers: RuleAnswers, weightings: Array) -> Array:
     return ratio(s, a * b)
 
 
-@weighted_score("confidence", RuleAnswers, marks=_silent, **SHARE, **OF_RULES)
+@weighted_score("confidence", RuleAnswers, needs=(some_rule,), why=NO_RULE_APPLIES, marks=_silent, **SHARE)
 @mean_over_rules
 def confidence(answers: RuleAnswers, weightings: Array) -> Array:
     """S / a: how often a rule holds where it applies."""
@@ -315,14 +315,16 @@ def conviction(answers: RuleAnswers, weightings: Array) -> Array:
     return ratio(by_chance, found)
 
 
-@weighted_score("support", RuleAnswers, **SHARE, **OF_RULES)
+@weighted_score("support", RuleAnswers, needs=(some_rule,), why=NO_RULE_APPLIES, **SHARE)
 @mean_over_rules
 def support(answers: RuleAnswers, weightings: Array) -> Array:
     """s: the share of rows that have all items of a rule."""
     return judged_shares(answers, weightings)[0]
 
 
-@weighted_score("support-error", RuleAnswers, better="low", low=0.0, high=1.0, **OF_RULES)
+@weighted_score(
+    "support-error", RuleAnswers, needs=(some_rule,), why=NO_RULE_APPLIES, better="low", low=0.0, high=1.0
+)
 @mean_over_rules
 def support_error(answers: RuleAnswers, weightings: Array) -> Array:
     """The distance between the support in the judged and in the training rows."""
