@@ -14,9 +14,8 @@ import numpy as np
 
 from mlcli.core.serialise import shown
 from mlcli.experiment.results import each
-from mlcli.metrics.interval_rules import TRUST
+from mlcli.metrics.interval_rules import TRUST, beyond_rows, fold_stability
 from mlcli.metrics.pooling import distinct
-from mlcli.metrics.stability import beyond_rows, fold_stability
 from mlcli.scoring.differences import is_largest_class_standard, share_of_largest
 from mlcli.scoring.model_results import ModelResult, coordinate_name, judged_answers
 

@@ -14,8 +14,7 @@ from mlcli.metrics.confusion import counts_of
 from mlcli.metrics.declaring import weighted_mean
 from mlcli.metrics.registry import metric_named
 from mlcli.metrics.scores.labels import one_against_rest
-from mlcli.metrics.scores.rankings import pairs_in_order
-from mlcli.metrics.scores.ratings import lists_of, mae, rmse
+from mlcli.metrics.scores.rankings import lists_of, mae, pairs_in_order, rmse
 from mlcli.metrics.scores.sequences import sequence_accuracy
 from mlcli.report.document import Content, Element, Grid, Heading, Sentence, grid, grid_of_numbers, notes, strong
 from mlcli.report.numbers import UNIT_DECIMALS, fixed, share, short
