@@ -16,7 +16,7 @@ from contextlib import redirect_stdout, suppress
 from pathlib import Path
 
 from mlcli.cli._app import COMMANDS, app, examples_of, subcommands_of
-from mlcli.core.threads import cores
+from mlcli.core.processes import cores
 
 PAGE = Path(__file__).with_name("commands.md")
 ROOT = PAGE.parent.parent

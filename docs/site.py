@@ -17,7 +17,7 @@ from build import write_pages
 from typer.testing import CliRunner, Result
 
 from mlcli.cli._app import app
-from mlcli.core.threads import cores, pin_blas_from_the_start
+from mlcli.core.processes import cores, pin_blas_from_the_start
 
 ROOT = Path(__file__).parent.parent
 PAGES = ROOT / "build" / "pages"

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mlcli.core.threads import pin_blas_from_the_start
+from mlcli.core.processes import pin_blas_from_the_start
 from tests.support.families import About, belonging_of, shared_out
 
 pin_blas_from_the_start()

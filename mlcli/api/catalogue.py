@@ -5,11 +5,9 @@ from __future__ import annotations
 from itertools import chain
 
 from mlcli.api.reports import View
-from mlcli.core.aliases import other_names
 from mlcli.core.errors import UsageError
-from mlcli.core.names import nearest
-from mlcli.core.plugins import IMPORT_PATH, allow_imports
-from mlcli.core.registry import ALL, MODELS, PROTOCOLS, STEPS, Catalogue, Entry
+from mlcli.core.names import nearest, other_names
+from mlcli.core.registry import ALL, IMPORT_PATH, MODELS, PROTOCOLS, STEPS, Catalogue, Entry, allow_imports
 from mlcli.report.views import catalogue
 
 

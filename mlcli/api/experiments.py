@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from mlcli.api.results import Results
 from mlcli.api.running import RunOptions, planned, run_plan, store_for, without_effect
 from mlcli.core.errors import ExperimentError, MlcliWarning, Problem, UsageError, raise_all
-from mlcli.core.located_values import YamlNode
-from mlcli.core.plugins import add, allow_imports, import_paths_in
+from mlcli.core.registry import add_plugins, allow_imports, import_paths_in
+from mlcli.core.strict_yaml import YamlNode
 from mlcli.data.shipped import table_files
 from mlcli.data.source import source_of_frame
 from mlcli.engines.imported import forget_earlier
@@ -62,7 +62,7 @@ def eval(  # it is the verb
     ``positive`` is the class that is looked for. ``sidecar`` says of data frames what the sidecar says of a file:
     roles, kinds of columns, words for missing cells. ``plugins`` are files with own methods.
     """
-    add(plugins)
+    add_plugins(plugins)
     problems: list[Problem] = []
     settings = tuning_of(YamlNode(plain(tune)), problems)
     entries = [] if models is None else entries_of(_as_list(models))

@@ -15,11 +15,11 @@ from mlcli.api.reports import Report, Watch, unwatched
 from mlcli.api.running import error_of_skipped
 from mlcli.core.errors import MlcliWarning, Problem, UsageError, raise_all
 from mlcli.core.findings import Explanation
-from mlcli.core.located_values import YamlNode
 from mlcli.core.names import listed
 from mlcli.core.pipeline import answer_to, decision_in_words
-from mlcli.core.plugins import add
-from mlcli.core.plugins import allow_imports as allow
+from mlcli.core.registry import add_plugins
+from mlcli.core.registry import allow_imports as allow
+from mlcli.core.strict_yaml import YamlNode
 from mlcli.data.dataset import Dataset
 from mlcli.data.number_text import as_numbers, code_among
 from mlcli.data.source import source_of_frame
@@ -185,7 +185,7 @@ def load(
 
     Of other packages it may import only the classes in ``allow_imports``.
     """
-    add(plugins)
+    add_plugins(plugins)
     allow(allow_imports)
     return TrainedModel(load_model(Path(path)), Path(path))
 
@@ -205,7 +205,7 @@ def train(
     plugins: Sequence[str | Path] = (),
 ) -> TrainedModel:
     """Train a model on all rows; how well it predicts, ``mlcli.eval`` tells."""
-    add(plugins)
+    add_plugins(plugins)
     problems: list[Problem] = []
     specs = models_of(entries_of([model]), problems)
     settings = tuning_of(YamlNode(plain(tune)), problems)

@@ -124,7 +124,7 @@ def _kept_results(
     settings = {**asdict(options), "on_progress": on_progress, "total": experiment.budget.total}
     if store is None:
         return [score_result(result, experiment.metrics) for result in run(plan, **settings)]
-    from mlcli.core.plugins import plugin_files
+    from mlcli.core.registry import plugin_files
     from mlcli.experiment.run.reproduction import PLUGINS, versions_and_hardware
     from mlcli.experiment.store.runs import RunFacts
     from mlcli.experiment.store.store import Store

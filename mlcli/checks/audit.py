@@ -13,7 +13,7 @@ from mlcli.checks.repairs import joined_sidecar
 from mlcli.core.errors import DataError
 from mlcli.core.issues import Check, Issue, code_of, found_by, is_serious
 from mlcli.core.names import counted
-from mlcli.core.threads import one_blas_thread
+from mlcli.core.processes import one_blas_thread
 from mlcli.data.dataset import Dataset
 from mlcli.experiment.spec.cells import FEW_ROWS, Cell, DataSpec, Experiment, ProtocolSpec
 from mlcli.experiment.spec.datasets import PlannedDataset, planned_dataset, protocol_for

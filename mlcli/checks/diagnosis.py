@@ -12,8 +12,8 @@ from mlcli.checks.diagnosed import Diagnosed
 from mlcli.checks.models import columns, fitting, scores, tuning
 from mlcli.checks.models.fitting import fit_scores
 from mlcli.core.issues import Check, Issue, by_gravity, found_by, is_serious
+from mlcli.core.processes import one_blas_thread
 from mlcli.core.serialise import shown
-from mlcli.core.threads import one_blas_thread
 from mlcli.report.document import Document, Element, Sentence, grid
 from mlcli.report.numbers import lined_up
 from mlcli.report.views.curves import curve_elements

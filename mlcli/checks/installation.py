@@ -9,8 +9,7 @@ from pathlib import Path
 
 from mlcli.core.errors import StoreError
 from mlcli.core.names import counted
-from mlcli.core.processes import on_linux
-from mlcli.core.threads import BLAS_VARIABLES, cores
+from mlcli.core.processes import BLAS_VARIABLES, cores, on_linux
 from mlcli.experiment.run.reproduction import versions_and_hardware
 from mlcli.report.document import Document, Element, Heading, Sentence, grid, notes
 

@@ -224,8 +224,8 @@ def _value_of(option: str, words: Sequence[str]) -> str:
 
 def _parameter_of_a_model(name: str, value: str, words: Sequence[str]) -> str:
     """The parameter that is meant, if a model on the command line has one of that name."""
-    from mlcli.core.aliases import other_names
     from mlcli.core.errors import MlcliError
+    from mlcli.core.names import other_names
     from mlcli.core.params import by_name
     from mlcli.core.registry import MODELS
 

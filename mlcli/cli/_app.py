@@ -207,13 +207,13 @@ class Commands(TyperGroup):
     ) -> Any:
         """Run what was typed, or complete it; every error ends here, as a message and an exit code."""
         from mlcli.cli._completion import join_words
-        from mlcli.core.plugins import for_now
+        from mlcli.core.registry import imports_for_now
 
         join_words(os.environ)
         words = [
             "--format=json" if word == "--json" else word for word in (sys.argv[1:] if args is None else args)
         ]
-        with reported(words), for_now():
+        with reported(words), imports_for_now():
             raise SystemExit(super().main(words, prog_name, complete_var, standalone_mode=False, **extra))
 
 

@@ -76,7 +76,7 @@ def parameter_values(ctx: Any) -> list[str]:
     values = [
         (parameter.name, choice)
         for parameter in declared
-        for choice in parameter.choices or (_typed(parameter.default),)
+        for choice in map(str, parameter.choices or (_typed(parameter.default),))
     ]
     named = os.environ.get(NAMED)
     generator = (value if name == named else f"{name}={value}" for name, value in values if named in (None, name))

@@ -36,16 +36,16 @@ def model_and_step_names() -> list[str]:
 def _add_plugins(files: list[Path] | None) -> list[Path] | None:
     if files:
         from mlcli.cli._console import stdout_for_results
-        from mlcli.core.plugins import add
+        from mlcli.core.registry import add_plugins
 
         with stdout_for_results():
-            add(files)
+            add_plugins(files)
     return files
 
 
 def _allow_imports(paths: list[str] | None) -> list[str] | None:
     if paths:
-        from mlcli.core.plugins import allow_imports
+        from mlcli.core.registry import allow_imports
 
         allow_imports(paths)
     return paths

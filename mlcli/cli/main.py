@@ -77,8 +77,8 @@ def _run() -> None:
     # Imports make many objects and free few: collecting at the usual 700 costs a tenth of the start-up.
     # pandas alone makes more than 100,000 of them.
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
+    from mlcli.core.processes import pin_blas_from_the_start
     from mlcli.core.progress import compiling
-    from mlcli.core.threads import pin_blas_from_the_start
 
     pin_blas_from_the_start()
     compiling.on_long = _remark_on_compiling

@@ -7,7 +7,8 @@ with an ability are in ``core/pipeline.py``.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from typing import Any, ClassVar, Self, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
 
@@ -17,9 +18,11 @@ from mlcli.core.params import build, models_inside
 from mlcli.core.ranges import Range
 from mlcli.core.registry import MODELS
 from mlcli.core.step import Step
-from mlcli.core.tables import Array, Rows, Table
+from mlcli.core.tables import Array, Flags, Rows, Table
 
 T = TypeVar("T")
+LOST = 1e-4
+"""Without a row that leaves less than this share of the squares of a column, too many digits are lost."""
 
 
 class LeaveOneOut:
@@ -31,6 +34,66 @@ class LeaveOneOut:
         The rows are complete and have no weights. A row that only a fit can predict is NaN; None: fit every time.
         """
         raise NotImplementedError
+
+
+@dataclass(frozen=True, eq=False)
+class LeaveOneOutTable:
+    """A complete table behind steps that are fitted without a row, for every row.
+
+    Levels and 0/1 columns do not depend on the row left out. Other numbers do if they are standardised.
+    """
+
+    table: Table
+    standardised: Flags
+    """The number columns that are divided by their deviation without the row."""
+    redundant: Flags
+    """The number columns that follow from others: the first 0/1 column of each set that adds up to 1."""
+    ddof: int = 0
+    """What the divisor of the variance is less than the number of rows."""
+
+    @classmethod
+    def behind(cls, table: Table, steps: Sequence[Step]) -> LeaveOneOutTable | None:
+        """The table behind these steps; None where only fits without each row can tell."""
+        none = np.zeros(table.numbers.shape[1], bool)
+        seen: LeaveOneOutTable | None = cls(table, none, none)
+        for step in steps:
+            if seen is not None:
+                seen = step.without_each_row(seen)
+        return seen
+
+    def standardise(self, ddof: int) -> LeaveOneOutTable | None:
+        """All numbers standardised; None if some are already."""
+        every = np.ones(len(self.standardised), bool)
+        return None if self.standardised.any() else replace(self, standardised=every, ddof=ddof)
+
+    def units(self) -> Array:
+        """What each number is divided by where its row is left out (n × columns); 1 if it is not standardised.
+
+        Infinite in a constant column; NaN in a column that hardly varies without the row.
+        """
+        units = np.ones(self.table.numbers.shape)
+        X = centred(self.table.numbers[:, self.standardised])
+        n, squares = len(X), X**2
+        whole = squares.sum(axis=0)
+        left = np.maximum(whole - n / (n - 1) * squares, 0.0)
+        deviations = np.sqrt(left / (n - 1 - self.ddof))
+        deviations[left <= LOST * whole] = np.nan
+        deviations[:, np.ptp(self.table.numbers[:, self.standardised], axis=0) == 0] = np.inf
+        units[:, self.standardised] = deviations
+        return units
+
+
+def is_complete(table: Table) -> bool:
+    """Whether no cell is empty, and no column may have empty cells."""
+    return not (
+        any(column.missing for column in table.columns) or np.isnan(table.numbers).any() or (table.codes < 0).any()
+    )
+
+
+def centred(numbers: Array) -> Array:
+    """Columns less their means, twice, to remove the rounding of a large mean as well."""
+    once = numbers - numbers.mean(axis=0)
+    return np.asarray(once - once.mean(axis=0))
 
 
 class Generative:
@@ -172,7 +235,7 @@ class SearchRanges:
 class SharesWork:
     """A method that shares work between fits of its configurations to the same prepared rows."""
 
-    def share_with(self, memory: dict[Hashable, Any]) -> None:
+    def share_with(self, memory: dict[Hashable, object]) -> None:
         """Store what ``shared`` makes in a memory that several models have in common."""
         self.__dict__["_memory"] = memory
 
@@ -183,13 +246,12 @@ class SharesWork:
 
     def shared(self, key: Hashable, make: Callable[[], T]) -> T:
         """A value that depends only on the training rows and the key; made once for all models with one memory."""
-        memory: dict[Hashable, Any] | None = self.__dict__.get("_memory")
-        if memory is None:
+        if not self.compared:
             return make()
+        memory = self.__dict__["_memory"]
         if key not in memory:
             memory[key] = make()
-        value: T = memory[key]
-        return value
+        return cast(T, memory[key])
 
 
 def methods_with(ability: type) -> tuple[str, ...]:
@@ -220,5 +282,5 @@ def bytes_per_pair(model: Model) -> float:
     return max((bytes_per_pair(inside) for inside in models_inside(final)), default=0.0)
 
 
-def _numbers_in(learned: Any) -> int:
-    return sum(map(_numbers_in, learned)) if isinstance(learned, tuple) else int(np.size(learned))
+def _numbers_in(learned: object) -> int:
+    return sum(map(_numbers_in, learned)) if isinstance(learned, tuple) else int(np.size(np.asarray(learned)))

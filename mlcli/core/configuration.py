@@ -9,7 +9,6 @@ from functools import cached_property, partial
 from typing import Any
 
 from mlcli.core.errors import MlcliError, Problem, placed
-from mlcli.core.located_values import indented_below
 from mlcli.core.model import Model
 from mlcli.core.names import did_you_mean
 from mlcli.core.params import (
@@ -22,6 +21,7 @@ from mlcli.core.params import (
     parameter_at,
     parameters,
     problems_with,
+    quoted,
     settings,
 )
 from mlcli.core.pipeline import Pipeline
@@ -29,7 +29,7 @@ from mlcli.core.registry import STEPS, Catalogue
 from mlcli.core.required_steps import after, leaves_scaling, missing_steps
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
-from mlcli.core.values import quoted
+from mlcli.core.strict_yaml import indented_below
 
 Inside = Mapping[str, Any]
 """Values for parameters of a model, by path."""

@@ -1,11 +1,11 @@
-"""Weighted mean and variance of each column of numbers, with empty cells left out.
+"""Weighted statistics of columns: means and variances, extremes, quantiles, entropy.
 
-In blocks that fit a cache; cells less a row near them, so that squares keep their digits.
+Empty cells are left out. Sums go in blocks that fit a cache, over cells less a row near them, so that squares
+keep their digits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
@@ -16,16 +16,8 @@ from mlcli.core.tables import Array, Codes, Flags, Rows, blocks_of
 from mlcli.core.tolerances import ROUNDING
 
 SIDE_BY_SIDE = 64
-"""With so many rows side by side NumPy is several times as fast."""
-FEW_ROWS = 256
-"""Fewer are not worth laying side by side."""
+"""NumPy is several times as fast on so many short rows laid side by side."""
 ROUNDING_OF_SQUARES = 4 * np.finfo(np.float64).eps
-FAR = 100.0
-"""A row farther than 10 deviations from the mean is a poor one to tell cells from."""
-CELLS = 2**16
-"""How many cells are gone through at once."""
-MANY_GROUPS = 2**15
-"""Fewer are sorted by their digits."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,93 +40,75 @@ class WeightedMoments(NamedTuple):
         """The moments; ``ddof`` is taken off the weight that the variance is divided by."""
         return Moments(self.weight, self.mean, quotient(self.squares, self.weight - ddof))
 
-    @classmethod
-    def stacked(cls, spreads: Sequence[WeightedMoments]) -> WeightedMoments:
-        """Several along one more axis, the first."""
-        return cls(*map(np.array, zip(*spreads, strict=True)))
-
-    def of(self, groups: Rows | slice) -> WeightedMoments:
-        """Of some of the groups (the first axis)."""
-        return WeightedMoments(*(one[groups] for one in self))
-
-    def at(self, columns: Rows | slice) -> WeightedMoments:
-        """Of some of the columns."""
-        return WeightedMoments(*(one[..., columns] for one in self))
-
-    def together(self, axis: int = 0) -> WeightedMoments:
-        """Of several groups along an axis, those of all rows (Chan, Golub & LeVeque 1979)."""
-        weight = self.weight.sum(axis=axis)
-        mean = quotient((self.weight * self.mean).sum(axis=axis), weight)
-        apart = self.mean - np.expand_dims(mean, axis)
-        squares = self.squares.sum(axis=axis) + (self.weight * apart**2).sum(axis=axis)
-        squares[squares <= weight * (ROUNDING_OF_SQUARES * mean) ** 2] = 0.0
-        return WeightedMoments(weight, mean, squares)
-
-    def merged(self, other: WeightedMoments) -> WeightedMoments:
-        """The spread of these rows and those."""
-        weight = self.weight + other.weight
-        share = quotient(other.weight, weight)
-        apart = other.mean - self.mean
-        squares = self.squares + other.squares + self.weight * share * apart**2
-        return WeightedMoments(weight, self.mean + share * apart, squares)
+    def together(self) -> WeightedMoments:
+        """Those of all rows, from those of several groups (first axis; Chan, Golub & LeVeque 1979)."""
+        weight = self.weight.sum(axis=0)
+        mean = quotient((self.weight * self.mean).sum(axis=0), weight)
+        squares = self.squares.sum(axis=0) + (self.weight * (self.mean - mean) ** 2).sum(axis=0)
+        return WeightedMoments(weight, mean, _without_rounding(squares, weight, mean))
 
 
 def moments(numbers: Array, weights: Array, ddof: int = 0) -> Moments:
     """The moments of each column; ``ddof`` is taken off the summed weight that the variance is divided by."""
-    return _all(numbers, weights).moments(ddof)
+    return _of_rows(numbers, weights, _weighted_rows(weights)).moments(ddof)
 
 
 def means(numbers: Array, weights: Array) -> Array:
     """The mean of each column alone."""
-    return _all(numbers, weights).mean
+    return _of_rows(numbers, weights, _weighted_rows(weights)).mean
 
 
 def spreads(numbers: Array, weights: Array, group: Codes, groups: int) -> WeightedMoments:
-    """The spread of each group of rows (groups × columns)."""
-    order = np.argsort(group.astype(np.int16) if groups < MANY_GROUPS else group, kind="stable")
-    counted = order if (weights > 0).all() else order[weights[order] > 0]
-    ends = np.searchsorted(group[counted], np.arange(groups + 1)).tolist()
-    return WeightedMoments.stacked(
-        [_spread(numbers, weights, counted[start:end]) for start, end in pairwise(ends)]
-    )
+    """The moments of each group of rows (groups × columns)."""
+    # NumPy sorts 16-bit integers by their digits, which is faster
+    order = np.argsort(group.astype(np.int16) if groups < 2**15 else group, kind="stable")
+    rows = order if (weights > 0).all() else order[weights[order] > 0]
+    ends = np.searchsorted(group[rows], np.arange(groups + 1)).tolist()
+    parts = [_of_rows(numbers, weights, rows[start:end]) for start, end in pairwise(ends)]
+    return WeightedMoments(*map(np.array, zip(*parts, strict=True)))
 
 
-def _all(numbers: Array, weights: Array) -> WeightedMoments:
-    """The spread of all rows that have a weight."""
-    return _spread(numbers, weights, slice(None) if (weights > 0).all() else np.flatnonzero(weights > 0))
+def _weighted_rows(weights: Array) -> Rows | slice:
+    return slice(None) if (weights > 0).all() else np.flatnonzero(weights > 0)
 
 
-def _spread(numbers: Array, weights: Array, rows: Rows | slice) -> WeightedMoments:
-    """The spread of some rows; where the first is far from the mean, cells are measured from that."""
+def _of_rows(numbers: Array, weights: Array, rows: Rows | slice) -> WeightedMoments:
+    """The moments of some rows."""
     weights = weights[rows]
     if not len(weights):
         return WeightedMoments(*np.zeros((3, numbers.shape[1])))
-    origin = _first_known(numbers, rows)
+    # Cells are measured from the first number of each column: a constant column has it as its exact mean.
+    origin = numbers[0 if isinstance(rows, slice) else rows[0]].copy()
+    for column in np.flatnonzero(np.isnan(origin)):
+        cells = numbers[rows, column]
+        origin[column] = cells[np.isnan(cells).argmin()]
+    origin = _zero_for_nan(origin)
     weight, first, second = _sums_about(origin, numbers, weights, rows)
-    if (first**2 > FAR * weight * (second - first * quotient(first, weight))).any():
+    # A first number more than 10 deviations from the mean costs digits: measure from the mean instead.
+    if (first**2 > 100.0 * weight * (second - first * quotient(first, weight))).any():
         origin = origin + quotient(first, weight)
         weight, first, second = _sums_about(origin, numbers, weights, rows)
-    away = quotient(first, weight)
-    mean, squares = np.where(weight > 0, origin + away, 0.0), np.maximum(second - first * away, 0.0)
+    shift = quotient(first, weight)
+    mean, squares = np.where(weight > 0, origin + shift, 0.0), np.maximum(second - first * shift, 0.0)
+    return WeightedMoments(weight, mean, _without_rounding(squares, weight, mean))
+
+
+def _without_rounding(squares: Array, weight: Array, mean: Array) -> Array:
+    """Sums of squares, with 0 for those that are no more than the rounding of the mean."""
     squares[squares <= weight * (ROUNDING_OF_SQUARES * mean) ** 2] = 0.0
-    return WeightedMoments(weight, mean, squares)
-
-
-def _first_known(numbers: Array, rows: Rows | slice) -> Array:
-    """The first number of each column: a constant one has it as its mean, to the last digit."""
-    first = numbers[0 if isinstance(rows, slice) else rows[0]].copy()
-    for column in np.flatnonzero(np.isnan(first)):
-        cells = numbers[rows, column]
-        first[column] = cells[np.isnan(cells).argmin()]
-    return _known(first)
+    return squares
 
 
 def _sums_about(origin: Array, numbers: Array, weights: Array, rows: Rows | slice) -> tuple[Array, Array, Array]:
-    """The weight of the cells of some rows, the weighted sums of them less a row, and those of their squares."""
+    """The weight of the cells of each column, and weighted sums of cells less ``origin`` and of their squares."""
     total, first, second = np.zeros((3, len(origin)))
-    for block in blocks_of(len(weights), len(origin), CELLS):
-        weight, taken = weights[block], numbers[block if isinstance(rows, slice) else rows[block]]
-        cells = less_row(taken, origin, None if isinstance(rows, slice) else taken)
+    for block in blocks_of(len(weights), len(origin), cells=2**16):
+        weight = weights[block]
+        if isinstance(rows, slice):
+            cells = less_row(numbers[block], origin)
+        else:
+            copied = numbers[rows[block]]
+            cells = less_row(copied, origin, out=copied)
         sums = weight @ cells
         if np.isnan(sums).any():
             gaps = np.isnan(cells)
@@ -154,23 +128,27 @@ def extent(numbers: Array, weights: Array) -> tuple[Array, Array]:
     cells = numbers if counted.all() else numbers[counted]
     if not cells.size:
         return np.zeros(numbers.shape[1]), np.zeros(numbers.shape[1])
-    return _known(over_rows(np.fmin, cells)), _known(over_rows(np.fmax, cells))
+    whole = len(cells) - len(cells) % SIDE_BY_SIDE
+    low, high = cells, cells
+    if whole:
+        wide = cells[:whole].reshape(-1, SIDE_BY_SIDE * cells.shape[1])
+        low = np.concatenate([np.fmin.reduce(wide, axis=0).reshape(SIDE_BY_SIDE, -1), cells[whole:]])
+        high = np.concatenate([np.fmax.reduce(wide, axis=0).reshape(SIDE_BY_SIDE, -1), cells[whole:]])
+    return _zero_for_nan(np.fmin.reduce(low, axis=0)), _zero_for_nan(np.fmax.reduce(high, axis=0))
 
 
-def _known(row: Array) -> Array:
-    """A row with 0 for what it lacks."""
+def _zero_for_nan(row: Array) -> Array:
     return np.where(np.isnan(row), 0.0, row)
 
 
 def less_row(numbers: Array, row: Array, out: Array | None = None) -> Array:
     """Every row less one, many of them side by side."""
     whole, width = len(numbers) - len(numbers) % SIDE_BY_SIDE, SIDE_BY_SIDE * numbers.shape[1]
-    if len(numbers) < FEW_ROWS or not (width and numbers.flags.c_contiguous):
+    if len(numbers) < 4 * SIDE_BY_SIDE or not (width and numbers.flags.c_contiguous):
         return np.asarray(np.subtract(numbers, row, out=out))
     left = np.empty_like(numbers) if out is None else out
-    np.subtract(
-        numbers[:whole].reshape(-1, width), np.tile(row, SIDE_BY_SIDE), out=left[:whole].reshape(-1, width)
-    )
+    wide_row = np.tile(row, SIDE_BY_SIDE)
+    np.subtract(numbers[:whole].reshape(-1, width), wide_row, out=left[:whole].reshape(-1, width))
     np.subtract(numbers[whole:], row, out=left[whole:])
     return left
 
@@ -183,26 +161,13 @@ def from_origin(numbers: Array) -> tuple[Array, Array]:
     if known.all() and len(subset):
         middle = np.partition(subset, len(subset) // 2, axis=0)[len(subset) // 2]
     else:
-        middle = np.array(
-            [
-                np.median(cells[there]) if there.any() else 0.0
-                for cells, there in zip(subset.T, known.T, strict=True)
-            ]
-        )
+        columns = zip(subset.T, known.T, strict=True)
+        middle = np.array([np.median(cells[present]) if present.any() else 0.0 for cells, present in columns])
     apart = np.where(known, subset - middle, 0.0)
     squares = np.einsum("ij,ij->j", apart, apart) / np.maximum(known.sum(axis=0), 1)
     # A column more than 100 deviations from 0 would lose digits.
     origin = np.where(middle**2 > 100.0**2 * squares, middle, 0.0)
     return (less_row(numbers, origin), origin) if origin.any() else (numbers, origin)
-
-
-def over_rows(extreme: np.ufunc, numbers: Array) -> Array:
-    """The least or the largest of each column, many rows side by side."""
-    whole = len(numbers) - len(numbers) % SIDE_BY_SIDE
-    if whole:
-        folded = extreme.reduce(numbers[:whole].reshape(-1, SIDE_BY_SIDE * numbers.shape[1]), axis=0)
-        numbers = np.concatenate([folded.reshape(SIDE_BY_SIDE, -1), numbers[whole:]])
-    return np.asarray(extreme.reduce(numbers, axis=0))
 
 
 def is_constant(low: Array, high: Array) -> Flags:
@@ -219,20 +184,40 @@ def quantiles(values: Array, weights: Array, shares: Array | float) -> Array:
     """For each share the value with that much of the weight below it; the middle between two of them."""
     order = np.argsort(values, kind="stable")
     below = np.cumsum(weights[order])
-    wanted, last = shares * below[-1], len(values) - 1
-    low = np.searchsorted(below, wanted * (1 - ROUNDING), side="left").clip(0, last)
-    high = np.searchsorted(below, wanted * (1 + ROUNDING), side="right").clip(0, last)
-    low, high = values[order[low]], values[order[high]]
-    return np.asarray(low / 2 + high / 2)
+    goal, last = shares * below[-1], len(values) - 1
+    low = np.searchsorted(below, goal * (1 - ROUNDING), side="left").clip(0, last)
+    high = np.searchsorted(below, goal * (1 + ROUNDING), side="right").clip(0, last)
+    return np.asarray(values[order[low]] / 2 + values[order[high]] / 2)
 
 
 def summed_from_the_top(scores: Array | Rows, *weights: Array) -> tuple[Array, list[Array]]:
-    """The different scores, the largest first; and of each weighting, the sum of the rows that reach each of them.
+    """The different scores in descending order; and for each weighting, the weight of the rows that reach each.
 
     The last axis of a weighting is that of the rows.
     """
     order = np.argsort(-scores, kind="stable")
     falling = scores[order]
     last_of_equals = np.flatnonzero(np.append(falling[1:] < falling[:-1], True)[: len(falling)])
-    sums = [np.cumsum(of_rows[..., order], axis=-1)[..., last_of_equals] for of_rows in weights]
+    sums = [np.cumsum(weighting[..., order], axis=-1)[..., last_of_equals] for weighting in weights]
     return np.asarray(falling[last_of_equals]), sums
+
+
+def entropy(shares: Array) -> Array:
+    """−Σ p ln p of each row of shares, or of a single row, in nats."""
+    logs = np.log(np.where(shares > 0, shares, 1.0))
+    return np.asarray(-(shares * logs).sum(axis=-1))
+
+
+def entropy_of_counts(counts: Array) -> float:
+    """The entropy of the shares that counts, or weights, make; 0 where there are none."""
+    total = counts.sum()
+    return float(entropy(counts.ravel() / total)) if total > 0 else 0.0
+
+
+def mutual_information(joint: Array) -> float:
+    """The mutual information in nats of two variables, or its mean given a third: counts a × b (× c)."""
+    joint = joint.reshape(*joint.shape[:2], -1)
+    a, b, c = joint.sum(axis=1, keepdims=True), joint.sum(axis=0, keepdims=True), joint.sum(axis=(0, 1))
+    total = c.sum()
+    ratio = np.divide(joint * c, a * b, out=np.ones_like(joint), where=joint > 0)
+    return max(0.0, float((joint * np.log(ratio)).sum() / total)) if total > 0 else 0.0

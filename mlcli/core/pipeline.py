@@ -22,13 +22,13 @@ from mlcli.core.abilities import (
     RowExplainer,
     SeesRowNumbers,
     bytes_per_pair,
+    is_complete,
     methods_with,
 )
 from mlcli.core.accepts import Accepts
 from mlcli.core.answers import Answers
 from mlcli.core.errors import DataError, FitError
 from mlcli.core.findings import Explanation
-from mlcli.core.leave_one_out import is_complete
 from mlcli.core.limits import refuse_beyond_memory, refuse_extremes
 from mlcli.core.model import Model
 from mlcli.core.rows import R, RowsOfTable

@@ -1,44 +1,109 @@
-"""What the system tells of processes: which one is meant, what memory it holds, and what a piece of work took."""
+"""Processes and threads: names of processes, the memory they hold, their stdout, and how many threads may work.
+
+Parallelism belongs to the runner: BLAS has one thread wherever a cell runs. A fit may use the cores that no other
+process needs; in a worker beside others it has one thread. Results do not depend on the number of threads.
+"""
 
 from __future__ import annotations
 
 import os
-import platform
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-STDOUT, STDERR = 1, 2
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
+
+BLAS_VARIABLES = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 PORTABLE = "MLCLI_PORTABLE"
 SAFE_PATH = "PYTHONSAFEPATH"
 MARK = r"[0-9a-f]{8}-[0-9]{1,9}-[0-9]*"
-PROC = Path("/proc")
-FORGET_THE_PEAK = "5"
-"""Written to ``clear_refs``, it sets the most that a process has held to what it holds now."""
+"""The mark of a process in the name of a file (see ``mark_of``)."""
+_pinned_from_the_start = False
+_threads_of_a_fit = 1
 
 
-@dataclass
-class PeakMemory:
-    """The bytes that a piece of work took at its peak, more than there were before; None where nobody tells."""
+Each = Callable[..., Iterable[Any]]
+"""The results of a function for each item, as ``map`` gives them."""
 
-    bytes: int | None = None
+
+def cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def threads_of_a_fit() -> int:
+    """How many threads a fit may start."""
+    return _threads_of_a_fit
+
+
+@contextmanager
+def threads(most: int) -> Iterator[Each]:
+    """A ``map`` by as many threads as a fit may start, but no more than ``most``."""
+    count = min(threads_of_a_fit(), most)
+    if count == 1:
+        yield map
+        return
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(count) as pool:
+        yield pool.map
+
+
+@contextmanager
+def cores_for_a_fit(count: int) -> Iterator[None]:
+    """Let fits in the body use ``count`` threads, since no other process works meanwhile."""
+    global _threads_of_a_fit
+    before, _threads_of_a_fit = _threads_of_a_fit, count
+    try:
+        yield
+    finally:
+        _threads_of_a_fit = before
+
+
+def pin_blas_from_the_start() -> None:
+    """Ask for one BLAS thread before NumPy is imported, as the shell does; later this has no effect."""
+    global _pinned_from_the_start
+    if "numpy" not in sys.modules:
+        os.environ.update(dict.fromkeys(BLAS_VARIABLES, "1"))
+        _pinned_from_the_start = True
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Run the body with one BLAS thread."""
+    if _pinned_from_the_start:
+        yield
+        return
+    with _loaded_libraries(len(sys.modules)).limit(limits=1, user_api="blas"):
+        yield
+
+
+@lru_cache(maxsize=1)
+def _loaded_libraries(modules: int) -> ThreadpoolController:
+    """The loaded libraries with threads; searched again (some ms) when the number of modules has changed."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def send_stdout_to_stderr() -> None:
-    """Let this process write to stderr whatever it writes to stdout, compiled code and its children included."""
+    """Make this process write to stderr what it writes to stdout, compiled code and child processes included."""
     with suppress(OSError):  # one of them may be closed
-        os.dup2(STDERR, STDOUT)
+        os.dup2(2, 1)
 
 
 @contextmanager
 def stdout_as_stderr() -> Iterator[None]:
-    """Do so in the body."""
+    """Write to stderr, in the body, what is written to stdout."""
     with redirect_stdout(sys.stderr):
         try:
-            saved = os.dup(STDOUT)
+            saved = os.dup(1)
         except OSError:  # it is closed
             yield
             return
@@ -46,12 +111,12 @@ def stdout_as_stderr() -> Iterator[None]:
             send_stdout_to_stderr()
             yield
         finally:
-            os.dup2(saved, STDOUT)
+            os.dup2(saved, 1)
             os.close(saved)
 
 
 def on_linux() -> bool:
-    """Whether what only Linux has may be used; ``MLCLI_PORTABLE=1`` asks to do without, as other systems must."""
+    """Whether features of Linux alone may be used; ``MLCLI_PORTABLE=1`` does without, as other systems must."""
     return sys.platform == "linux" and not os.environ.get(PORTABLE)
 
 
@@ -59,7 +124,7 @@ def on_linux() -> bool:
 def safe_import_path() -> Iterator[None]:
     """Start Python processes in the body without the working folder on their import path.
 
-    Otherwise a file such as ``joblib.py`` that lies there would be run in the place of the package.
+    Otherwise a file such as ``joblib.py`` in that folder would be run instead of the package.
     """
     before = os.environ.get(SAFE_PATH)
     os.environ[SAFE_PATH] = "1"
@@ -72,15 +137,18 @@ def safe_import_path() -> Iterator[None]:
             os.environ[SAFE_PATH] = before
 
 
-def _in_proc(process: object, name: str) -> Path:
-    """The file in which the system tells something of a process."""
+def _in_proc(process: int | str, name: str) -> Path:
+    """The file in which the system describes a process."""
+    proc = Path("/proc")
     if not on_linux():
-        raise FileNotFoundError(PROC)
-    return PROC / str(process) / name
+        raise FileNotFoundError(proc)
+    return proc / str(process) / name
 
 
 def name_of(process: int) -> str:
-    """A name that no other process has had or will have: machine, number, and where it is told the start."""
+    """A name that no other process has had or will have: machine, number, and the start time if it is known."""
+    import platform
+
     try:
         started = _in_proc(process, "stat").read_text().rpartition(")")[2].split()[19]
     except OSError:
@@ -89,7 +157,7 @@ def name_of(process: int) -> str:
 
 
 def is_at_work(name: str) -> bool:
-    """Whether a process of this name runs on this machine, where that can be asked without harm."""
+    """Whether a process of this name runs on this machine; False where that cannot be asked without harm."""
     if os.name != "posix":  # elsewhere signal 0 is a signal
         return False
     try:
@@ -103,13 +171,13 @@ def is_at_work(name: str) -> bool:
 
 
 def mark_of(process: int) -> str:
-    """A name of a process that may stand in that of a file: machine, number and start."""
+    """The name of a process in a form that file names allow: machine, number and start."""
     machine, number, started = name_of(process).rsplit(" ", 2)
     return f"{zlib.crc32(machine.encode()):08x}-{number}-{started}"
 
 
 def is_gone(mark: str) -> bool:
-    """Whether the process of a mark ran on this machine and has ended; False where that cannot be told."""
+    """Whether the process of a mark ran on this machine and has ended; False if that is not known."""
     machine, number, started = mark.split("-")
     if os.name != "posix" or machine != mark_of(os.getpid()).partition("-")[0]:
         return False
@@ -124,7 +192,7 @@ def is_gone(mark: str) -> bool:
 
 
 def own_bytes(process: int) -> int | None:
-    """What a process holds that is not a file: bytes, or None where the system does not tell."""
+    """The memory of a process that does not belong to a file, in bytes; None if the system does not tell."""
     try:
         _, resident, shared, *_ = _in_proc(process, "statm").read_text().split()
     except (OSError, ValueError):
@@ -132,34 +200,28 @@ def own_bytes(process: int) -> int | None:
     return (int(resident) - int(shared)) * os.sysconf("SC_PAGE_SIZE")
 
 
-@contextmanager
-def file_1_as_stderr() -> Iterator[None]:
-    """Let compiled code and threads of packages that write to stdout in the body write to stderr."""
-    sys.stdout.flush()
-    results = os.dup(STDOUT)
-    os.dup2(STDERR, STDOUT)
-    try:
-        yield
-    finally:
-        os.dup2(results, STDOUT)
-        os.close(results)
+@dataclass
+class PeakMemory:
+    """The peak memory of a piece of work beyond what was in use before, in bytes; None if it is not known."""
+
+    bytes: int | None = None
 
 
 @contextmanager
 def peak_of() -> Iterator[PeakMemory]:
-    """Measure what the body takes at its peak."""
-    taken = PeakMemory()
+    """Measure the peak memory of the body."""
+    peak = PeakMemory()
     try:
-        _in_proc("self", "clear_refs").write_text(FORGET_THE_PEAK)
+        _in_proc("self", "clear_refs").write_text("5")  # resets the peak to what is held now
         before = _status("VmRSS")
     except OSError:
         before = None
     try:
-        yield taken
+        yield peak
     finally:
         with suppress(OSError):
             after = _status("VmHWM") if before is not None else None
-            taken.bytes = None if before is None or after is None else max(0, after - before)
+            peak.bytes = None if before is None or after is None else max(0, after - before)
 
 
 def _status(name: str) -> int | None:

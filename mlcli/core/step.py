@@ -12,7 +12,6 @@ import numpy as np
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import DataError, FitError, Problem, UsageError
 from mlcli.core.findings import Explanation
-from mlcli.core.leave_one_out import LeaveOneOutTable
 from mlcli.core.names import did_you_mean, free_name
 from mlcli.core.params import learned, param
 from mlcli.core.rows import R
@@ -20,6 +19,7 @@ from mlcli.core.schema import COLUMN_KINDS, Column
 from mlcli.core.tables import Table
 
 if TYPE_CHECKING:
+    from mlcli.core.abilities import LeaveOneOutTable
     from mlcli.core.model import Model
 
 Part = tuple[Column, Any]

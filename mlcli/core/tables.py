@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,8 @@ Array = NDArray[np.float64]
 Codes = NDArray[np.int32]
 Rows = NDArray[np.intp]
 Flags = NDArray[np.bool_]
+Cells = NDArray[np.generic]
+"""The cells of a column: numbers, or codes of levels."""
 Cell = TypeVar("Cell", bound=np.generic)
 
 MISSING_CODE = -1
@@ -35,7 +37,7 @@ class Table:
     codes: Codes
 
     @staticmethod
-    def of(parts: Iterable[tuple[Column, NDArray[np.generic]]], rows: int) -> Table:
+    def of(parts: Iterable[tuple[Column, Cells]], rows: int) -> Table:
         """A table from columns and their cells."""
         parts = list(parts)
         numbers = [cells for column, cells in parts if not column.coded]
@@ -64,18 +66,18 @@ class Table:
         numbers, codes = np.ascontiguousarray(self.numbers[rows]), np.ascontiguousarray(self.codes[rows])
         return Table(self.columns, numbers, codes)
 
-    def parts(self) -> Iterator[tuple[Column, NDArray[np.generic]]]:
+    def parts(self) -> Iterator[tuple[Column, Cells]]:
         """Each column with its cells, in the order of the file."""
         numbers, codes = iter(self.numbers.T), iter(self.codes.T)
         for column in self.columns:
             yield column, next(codes) if column.coded else next(numbers)
 
-    def cells(self, name: str) -> NDArray[np.generic]:
+    def cells(self, name: str) -> Cells:
         """The cells of one column."""
         return self._by_name[name]
 
     @cached_property
-    def _by_name(self) -> dict[str, NDArray[np.generic]]:
+    def _by_name(self) -> dict[str, Cells]:
         return {column.name: cells for column, cells in self.parts()}
 
     def joined(self, other: Table) -> Table:
@@ -98,18 +100,17 @@ def joined(tables: Sequence[Table]) -> Table:
     return Table(tables[0].columns, numbers, np.concatenate([table.codes for table in tables]))
 
 
-def empty_cells(column: Column, rows: int) -> NDArray[Any]:
+def empty_cells(column: Column, rows: int) -> Array | Codes:
     """Nothing but gaps."""
     return np.full(rows, MISSING_CODE, np.int32) if column.coded else np.full(rows, np.nan)
 
 
-def is_missing(cells: NDArray[Any]) -> Flags:
+def is_missing(cells: Cells) -> Flags:
     """The empty cells of a column."""
-    missing: Flags = np.isnan(cells) if cells.dtype.kind == "f" else cells == MISSING_CODE
-    return missing
+    return np.isnan(cells.astype(np.float64)) if cells.dtype.kind == "f" else np.asarray(cells == MISSING_CODE)
 
 
-def _side_by_side(columns: list[NDArray[np.generic]], rows: int, dtype: type[Cell]) -> NDArray[Cell]:
+def _side_by_side(columns: list[Cells], rows: int, dtype: type[Cell]) -> NDArray[Cell]:
     """Columns as one block; those that are columns of one block already are not taken apart."""
     if not columns:
         return np.empty((rows, 0), dtype)

@@ -7,9 +7,8 @@ from glob import escape, glob, has_magic
 from os.path import exists, expanduser, isdir, isfile, join
 from pathlib import Path
 
-from mlcli.core.aliases import other_names
 from mlcli.core.errors import DataError
-from mlcli.core.names import did_you_mean, listed, nearest
+from mlcli.core.names import did_you_mean, listed, nearest, other_names
 from mlcli.core.registry import MODELS
 from mlcli.core.strict_yaml import read
 

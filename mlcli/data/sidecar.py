@@ -14,11 +14,19 @@ from pathlib import Path
 from typing import Any
 
 from mlcli.core.errors import DataError, MlcliError, Problem, placed, raise_all
-from mlcli.core.located_values import Keys, YamlNode, indented_below, legal_parts
 from mlcli.core.names import did_you_mean
+from mlcli.core.params import AnyText, Value
 from mlcli.core.schema import COLUMN_KINDS
-from mlcli.core.strict_yaml import CONSTANTS, NOT_FINITE, Document, read
-from mlcli.core.values import AnyText, Value
+from mlcli.core.strict_yaml import (
+    CONSTANTS,
+    NOT_FINITE,
+    Document,
+    Keys,
+    YamlNode,
+    indented_below,
+    legal_parts,
+    read,
+)
 from mlcli.tasks.table import ROLES, SINGLE_ROLES, kind_named
 
 BLANK = " "

@@ -20,8 +20,7 @@ from typing import Any, ClassVar
 from mlcli.core.errors import UsageError
 from mlcli.core.names import did_you_mean
 from mlcli.core.params import Parameter, settings, yaml_from_text
-from mlcli.core.plugins import IMPORT_PATH, check_import
-from mlcli.core.registry import MODELS, STEPS, register
+from mlcli.core.registry import IMPORT_PATH, MODELS, STEPS, check_import, register
 
 STDOUT, STDERR = 1, 2
 QUIET = {"lightgbm": {"verbose": -1}}

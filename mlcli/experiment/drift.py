@@ -21,12 +21,12 @@ from numpy.typing import NDArray
 
 from mlcli.core.errors import DataError, captured_warnings
 from mlcli.core.pipeline import Pipeline, learn
+from mlcli.core.processes import one_blas_thread
 from mlcli.core.registry import MODELS
 from mlcli.core.required_steps import missing_steps
 from mlcli.core.schema import Column
 from mlcli.core.seeds import rng_for
 from mlcli.core.tables import Array, Codes, Rows, Table
-from mlcli.core.threads import one_blas_thread
 from mlcli.data.dataset import Dataset
 from mlcli.data.new_rows import new_rows
 from mlcli.data.sidecar import stem_of

@@ -30,7 +30,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.groups import SIMILARITY, Groups
+from mlcli.core.rows import SIMILARITY, Groups
 from mlcli.core.tables import Array, Flags, Table
 from mlcli.metrics.distributions import student_t_quantile
 from mlcli.metrics.intervals import LITTLE_SPREAD, UPPER, Interval, ScoreEstimate, scored_share, wilson

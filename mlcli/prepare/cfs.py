@@ -27,7 +27,7 @@ import numpy as np
 
 from mlcli.core.accepts import Accepts
 from mlcli.core.findings import Explanation, Lines
-from mlcli.core.information import entropy_of_counts, mutual_information
+from mlcli.core.moments import entropy_of_counts, mutual_information
 from mlcli.core.names import listed
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register

@@ -25,9 +25,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mlcli.core.findings import Explanation, Table
-from mlcli.core.groups import Groups, sensitive_groups
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
+from mlcli.core.rows import Groups, sensitive_groups
 from mlcli.core.tables import Array
 from mlcli.prepare._row_step import RowStep
 

@@ -39,8 +39,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mlcli.core import findings
+from mlcli.core.abilities import LeaveOneOutTable
 from mlcli.core.errors import MlcliWarning
-from mlcli.core.leave_one_out import LeaveOneOutTable
 from mlcli.core.moments import quantiles
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register

@@ -21,7 +21,7 @@ from __future__ import annotations
 from math import log
 from typing import ClassVar
 
-from mlcli.core.information import mutual_information
+from mlcli.core.moments import mutual_information
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mlcli.core import findings
-from mlcli.core.leave_one_out import LeaveOneOutTable
+from mlcli.core.abilities import LeaveOneOutTable
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.schema import Column

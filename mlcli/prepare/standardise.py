@@ -18,8 +18,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from mlcli.core.abilities import LeaveOneOutTable
 from mlcli.core.findings import Explanation
-from mlcli.core.leave_one_out import LeaveOneOutTable
 from mlcli.core.moments import moments
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register

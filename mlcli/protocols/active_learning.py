@@ -29,7 +29,7 @@ import numpy as np
 
 from mlcli.core.answers import Answers, Coordinate
 from mlcli.core.errors import Problem, warn
-from mlcli.core.information import entropy
+from mlcli.core.moments import entropy
 from mlcli.core.params import param
 from mlcli.core.pipeline import Pipeline, predict_rows
 from mlcli.core.registry import register

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from mlcli.core.abilities import GivesEvidence, methods_with
 from mlcli.core.errors import DataError
-from mlcli.core.information import entropy
 from mlcli.core.limits import refuse_unanswerable
+from mlcli.core.moments import entropy
 from mlcli.core.pipeline import final_for, sample_rows
+from mlcli.core.processes import one_blas_thread
 from mlcli.core.schema import Column
 from mlcli.core.seeds import rng_for
 from mlcli.core.tables import MISSING_CODE, Array, Table
 from mlcli.core.task import refuse_impossible, refuse_no_probabilities
-from mlcli.core.threads import one_blas_thread
 from mlcli.data.number_text import as_numbers
 from mlcli.engines.principal_components import component_names
 from mlcli.tasks.anomaly import ScoredRows, main_reasons

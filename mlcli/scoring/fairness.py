@@ -8,8 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from mlcli.core.groups import SIMILARITY, groups_by, sensitive_names
-from mlcli.core.rows import evenly_spaced
+from mlcli.core.rows import SIMILARITY, evenly_spaced, groups_by, sensitive_names
 from mlcli.core.serialise import shown
 from mlcli.core.tables import Table
 from mlcli.data.dataset import Dataset

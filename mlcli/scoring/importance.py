@@ -17,10 +17,10 @@ from mlcli.core import findings
 from mlcli.core.errors import MlcliError, captured_warnings
 from mlcli.core.moments import quantiles
 from mlcli.core.pipeline import Pipeline, predict_rows
+from mlcli.core.processes import one_blas_thread
 from mlcli.core.rows import SplitInfo, evenly_spaced
 from mlcli.core.seeds import rng_for
 from mlcli.core.tables import Rows, Table
-from mlcli.core.threads import one_blas_thread
 from mlcli.data.dataset import Dataset
 from mlcli.engines.column_effects import usual_values, with_column
 from mlcli.experiment.results import each

@@ -8,7 +8,7 @@ from typing import Any
 
 from mlcli import __version__
 from mlcli.core.findings import Curve, Entry, Finding
-from mlcli.core.groups import SIMILARITY
+from mlcli.core.rows import SIMILARITY
 from mlcli.core.serialise import shown
 from mlcli.experiment.results import each
 from mlcli.experiment.run.estimates import CellEstimate

@@ -27,8 +27,7 @@ from mlcli.core.errors import MlcliWarning
 from mlcli.core.model import Model
 from mlcli.core.params import build, by_name
 from mlcli.core.pipeline import learn, set_threshold
-from mlcli.core.plugins import allow_imports, import_paths_in
-from mlcli.core.registry import Catalogue
+from mlcli.core.registry import Catalogue, allow_imports, import_paths_in
 from mlcli.core.required_steps import missing_steps
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.step import Step

@@ -16,10 +16,10 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import _check_sample_weight, check_array, column_or_1d, validate_data
 
 from mlcli.core.errors import MlcliError
+from mlcli.core.processes import one_blas_thread
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
 from mlcli.core.tables import MISSING_CODE, Array, Codes, Table
-from mlcli.core.threads import one_blas_thread
 from mlcli.data.columns import sorted_levels
 from mlcli.tasks.classification import LabelledRows
 from mlcli.tasks.regression import ValuedRows

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mlcli.core.answers import ClassAnswers
-from mlcli.core.information import entropy
 from mlcli.core.model import Model
+from mlcli.core.moments import entropy
 from mlcli.core.params import learned
 from mlcli.core.rows import SplitInfo, common_fields, target_of
 from mlcli.core.schema import Column, Schema

@@ -47,7 +47,7 @@ def test_mean_and_spread_are_shown_for_every_filling(tmp_path: Path, gaps: float
     """Beside NumPy: the column filled by hand with its mean, its median and its most frequent number."""
     path = with_gaps(tmp_path, np.random.default_rng(3).random(200) < gaps)
     dataset = load(str(path))
-    cells = dataset.table.cells("b")
+    cells = dataset.table.cells("b").astype(np.float64)
     present = cells[~np.isnan(cells)]
     values, counts = np.unique(present, return_counts=True)
     fillings = {"mean": present.mean(), "median": np.median(present), "most-frequent": values[counts.argmax()]}

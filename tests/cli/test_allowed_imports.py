@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import mlcli
-from mlcli.core.plugins import ALLOWED_IMPORTS, VARIABLE
+from mlcli.core.registry import ALLOWED_IMPORTS, PLUGIN_FILES
 from mlcli.engines.imported import _imported_class
 from tests.cli.crafted import INTRUDER, changed_model, model_node
 from tests.support.shell import typed
@@ -28,7 +28,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a module that leaves a file when it is imported, on the path as under ``python -m mlcli``."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setenv(VARIABLE, "")
+    monkeypatch.setenv(PLUGIN_FILES, "")
     monkeypatch.setenv(ALLOWED_IMPORTS, "")
     (tmp_path / "intruder.py").write_text(INTRUDER)
     sys.modules.pop("intruder", None)

@@ -19,8 +19,7 @@ from sklearn.datasets import load_iris
 from sklearn.svm import SVC
 
 import mlcli
-from mlcli.core.plugins import VARIABLE, add, allow_imports
-from mlcli.core.registry import MODELS
+from mlcli.core.registry import MODELS, PLUGIN_FILES, add_plugins, allow_imports
 from mlcli.data.shipped import shipped_paths
 from mlcli.experiment.run.preparation import revisions_of
 from mlcli.experiment.spec.json_schema import experiment_schema
@@ -33,7 +32,7 @@ FILE = "nearest_mean.py"
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A place with a new method; what is plugged in there is gone afterwards."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv(VARIABLE, "")
+    monkeypatch.setenv(PLUGIN_FILES, "")
     assert typed("new", "model", "nearest-mean").exit_code == 0
     return tmp_path
 
@@ -99,10 +98,10 @@ def test_a_package_that_cannot_be_imported_is_refused(
     (about / "METADATA").write_text("Name: broken\nVersion: 1.0\n")
     (about / "entry_points.txt").write_text("[mlcli.models]\nbroken = broken\n")
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.delitem(vars(MODELS), "_plugins", raising=False)
+    monkeypatch.delitem(vars(MODELS), "_entry_points", raising=False)
     for name in ("broken", "broken.Model"):
         assert "broken: cannot be imported" in problem("eval", "iris", "-m", name)
-    vars(MODELS).pop("_plugins", None)
+    vars(MODELS).pop("_entry_points", None)
 
 
 def test_a_file_names_its_plugins_and_answers_are_kept_by_what_they_hold(folder: Path) -> None:
@@ -118,7 +117,7 @@ def test_a_file_names_its_plugins_and_answers_are_kept_by_what_they_hold(folder:
 
 
 def test_worker_processes_find_the_files(folder: Path) -> None:
-    add([FILE])
+    add_plugins([FILE])
     code = "from mlcli.core.registry import MODELS; print(MODELS.load('nearest-mean').__name__)"
     env = os.environ | {"PYTHONPATH": str(Path(mlcli.__file__).parents[1])}
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)

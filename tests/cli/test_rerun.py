@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import mlcli
-from mlcli.core.plugins import VARIABLE
+from mlcli.core.registry import PLUGIN_FILES
 from mlcli.experiment.results import SplitResult
 from mlcli.experiment.store.codec import checksum, decoded, encoded
 from mlcli.tasks.classification import LabelAnswers
@@ -30,7 +30,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / name).mkdir()
     (tmp_path / "work/mine.csv").write_text("x,z,sex,buys\n" + ROWS)
     monkeypatch.chdir(tmp_path / "work")
-    monkeypatch.setenv(VARIABLE, "")
+    monkeypatch.setenv(PLUGIN_FILES, "")
     return tmp_path
 
 

@@ -41,7 +41,7 @@ def ended(code: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("sent", BY_SIGNAL)
-@pytest.mark.parametrize("name", ["mlcli.core.threads", "mlcli.cli.eval", "numpy", "mlcli.experiment.run.batch"])
+@pytest.mark.parametrize("name", ["mlcli.core.processes", "mlcli.cli.eval", "numpy", "mlcli.experiment.run.batch"])
 def test_a_signal_during_imports_is_answered_in_words(name: str, sent: str) -> None:
     done = ended(IMPORTING.format(name=name, sent=sent))
     assert (done.returncode, done.stdout) == (BY_SIGNAL[sent], "")

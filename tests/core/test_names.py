@@ -7,10 +7,9 @@ import string
 
 import pytest
 
-from mlcli.core.aliases import METHODS, SETTINGS, other_names
-from mlcli.core.aliases import PROTOCOLS as PROTOCOL_NAMES
-from mlcli.core.aliases import STEPS as STEP_NAMES
-from mlcli.core.names import did_you_mean, likely_names, nearest
+from mlcli.core.names import METHODS, SETTINGS, did_you_mean, likely_names, nearest, other_names
+from mlcli.core.names import PROTOCOLS as PROTOCOL_NAMES
+from mlcli.core.names import STEPS as STEP_NAMES
 from mlcli.core.params import by_name, problems_with
 from mlcli.core.registry import MODELS, PROTOCOLS, STEPS
 from mlcli.data.shipped import shipped_paths

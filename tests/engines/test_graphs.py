@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 from scipy.special import logsumexp
 
 from mlcli.core.errors import DataError
-from mlcli.core.information import mutual_information
+from mlcli.core.moments import mutual_information
 from mlcli.core.tables import Array, Codes, Flags
 from mlcli.engines.posteriors import log_sum
 from mlcli.models.graphs._inference import (

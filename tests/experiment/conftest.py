@@ -18,9 +18,9 @@ def plugin(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The method "troubled" is installed, here and in child processes."""
     monkeypatch.syspath_prepend(PLUGIN)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(PLUGIN), os.environ.get("PYTHONPATH", "")]))
-    vars(MODELS).pop("_plugins", None)
+    vars(MODELS).pop("_entry_points", None)
     yield PLUGIN
-    vars(MODELS).pop("_plugins", None)
+    vars(MODELS).pop("_entry_points", None)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from sklearn.metrics import accuracy_score, precision_score
 from sklearn.neighbors import NearestNeighbors
 
 from mlcli.core.answers import Header
-from mlcli.core.groups import groups_by, sensitive_names
+from mlcli.core.rows import groups_by, sensitive_names
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table
 from mlcli.metrics.base import Undefined

@@ -15,10 +15,10 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 
+from mlcli.core.processes import cores_for_a_fit, threads_of_a_fit
 from mlcli.core.schema import Column
 from mlcli.core.state import check_loaded
 from mlcli.core.tables import Array, Rows, Table
-from mlcli.core.threads import cores_for_a_fit, threads_of_a_fit
 from mlcli.engines.content_seeds import Bag, order_of_content
 from mlcli.models.forests.extra_trees import ExtraTrees
 from mlcli.models.forests.random_forest import RandomForest

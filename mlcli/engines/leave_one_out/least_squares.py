@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mlcli.core.leave_one_out import LOST, LeaveOneOutTable, centred
+from mlcli.core.abilities import LOST, LeaveOneOutTable, centred
 from mlcli.core.step import Step
 from mlcli.core.tables import Array
 from mlcli.tasks.regression import ValuedRows

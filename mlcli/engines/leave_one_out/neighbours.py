@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from mlcli.core.leave_one_out import LeaveOneOutTable
+from mlcli.core.abilities import LeaveOneOutTable
 from mlcli.core.tables import Array, Flags
 from mlcli.engines.neighbours.distances import SAME
 from mlcli.engines.neighbours.search import Pairs, sorted_pairs

@@ -25,8 +25,8 @@ from joblib.externals.loky.backend.reduction import dumps
 
 from mlcli.core.errors import ExitCode, MlcliError, UsageError
 from mlcli.core.names import did_you_mean
-from mlcli.core.plugins import allow_imports, allowed_imports
-from mlcli.core.threads import cores_for_a_fit
+from mlcli.core.processes import cores_for_a_fit
+from mlcli.core.registry import allow_imports, allowed_imports
 from mlcli.experiment.run import workers
 from mlcli.experiment.run.batch_state import CellProgress
 from mlcli.experiment.run.reproduction import versions

@@ -15,10 +15,9 @@ from mlcli.core.errors import ExitCode, MlcliError, captured_warnings
 from mlcli.core.findings import shortened
 from mlcli.core.limits import all_moderate, refuse_copies
 from mlcli.core.pipeline import Pipeline, leave_one_out_answers, predict_rows
-from mlcli.core.processes import peak_of
+from mlcli.core.processes import one_blas_thread, peak_of
 from mlcli.core.progress import seconds_of_work
 from mlcli.core.rows import RowsOfTable
-from mlcli.core.threads import one_blas_thread
 from mlcli.experiment.results import JUDGED, TRAINING, RoundResult, SplitResult, StagedAnswers, folds_of
 from mlcli.experiment.run.learner import Learner
 from mlcli.experiment.run.preparation import Block

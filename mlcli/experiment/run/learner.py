@@ -14,13 +14,12 @@ from mlcli.core.effective import effective, without_effect
 from mlcli.core.errors import captured_warnings
 from mlcli.core.params import models_inside, settings
 from mlcli.core.pipeline import Pipeline, learn, set_threshold
-from mlcli.core.processes import stdout_as_stderr
+from mlcli.core.processes import cores, cores_for_a_fit, one_blas_thread, stdout_as_stderr
 from mlcli.core.progress import seconds_of_work
 from mlcli.core.required_steps import after
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Schema
 from mlcli.core.seeds import rng_for
-from mlcli.core.threads import cores, cores_for_a_fit, one_blas_thread
 from mlcli.experiment.results import Trained
 from mlcli.experiment.spec.cells import Cell, ModelSpec, Stages, StepSpec
 from mlcli.tasks.table import kind_named

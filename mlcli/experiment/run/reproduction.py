@@ -19,7 +19,7 @@ from mlcli import __version__
 from mlcli.core.answers import HEADER, Answers
 from mlcli.core.errors import MlcliError, UsageError
 from mlcli.core.names import listed
-from mlcli.core.plugins import plugin_files
+from mlcli.core.registry import plugin_files
 from mlcli.data.dataset import Dataset, Recipe
 from mlcli.data.shipped import shipped_paths
 from mlcli.experiment.results import SplitResult

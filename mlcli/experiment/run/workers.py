@@ -24,10 +24,16 @@ from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from mlcli.core.files import sweep, temporary_prefix
-from mlcli.core.plugins import allowed_imports
-from mlcli.core.processes import on_linux, own_bytes, safe_import_path, send_stdout_to_stderr
+from mlcli.core.processes import (
+    cores_for_a_fit,
+    on_linux,
+    own_bytes,
+    pin_blas_from_the_start,
+    safe_import_path,
+    send_stdout_to_stderr,
+)
 from mlcli.core.quantities import duration, size
-from mlcli.core.threads import cores_for_a_fit, pin_blas_from_the_start
+from mlcli.core.registry import allowed_imports
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection

@@ -8,11 +8,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
-from mlcli.core.groups import SIMILARITY
 from mlcli.core.model import Model
 from mlcli.core.params import build, settings
-from mlcli.core.plugins import import_paths_in, may_import
-from mlcli.core.registry import MODELS, PROTOCOLS, STEPS, Catalogue
+from mlcli.core.registry import MODELS, PROTOCOLS, STEPS, Catalogue, import_paths_in, may_import
+from mlcli.core.rows import SIMILARITY
 from mlcli.core.schema import Schema
 from mlcli.core.step import Step
 from mlcli.data.dataset import Dataset, Recipe

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from mlcli.core.answers import Answers
 from mlcli.core.effective import effective
 from mlcli.core.errors import DataError, Faults, Problem, UsageError, raise_all
-from mlcli.core.located_values import MOST_FOUND
 from mlcli.core.params import build, by_name, settings
 from mlcli.core.registry import PROTOCOLS
 from mlcli.core.rows import RowsOfTable, SplitInfo
 from mlcli.core.seeds import rng_for
+from mlcli.core.strict_yaml import MOST_FOUND
 from mlcli.data.dataset import Dataset
 from mlcli.data.sidecar import Sidecar
 from mlcli.experiment.spec.cells import FEW_ROWS, UNSPLIT, Cell, DataSpec, Experiment, ProtocolSpec

@@ -13,12 +13,11 @@ from typing import Any
 from mlcli.core.abilities import Staged
 from mlcli.core.configuration import Configuration
 from mlcli.core.errors import Problem, UsageError, placed, raise_all
-from mlcli.core.located_values import YamlNode, until_too_many_problems
 from mlcli.core.names import did_you_mean
 from mlcli.core.params import Parameter, by_name, problems_with
-from mlcli.core.plugins import IMPORT_PATH, allow_imports, import_paths_in
 from mlcli.core.quantities import DURATION, SIZE, bytes_in, seconds_in
-from mlcli.core.registry import MODELS, PROTOCOLS, STEPS
+from mlcli.core.registry import IMPORT_PATH, MODELS, PROTOCOLS, STEPS, allow_imports, import_paths_in
+from mlcli.core.strict_yaml import YamlNode, until_too_many_problems
 from mlcli.experiment.spec.cells import Budget, ModelSpec, ProtocolSpec, Stages, StepSpec
 from mlcli.experiment.spec.shorthands import Settings, settings_of_tuning, tuned, with_decision_rule
 

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from mlcli.core.errors import Problem, UsageError
-from mlcli.core.located_values import YamlNode
 from mlcli.core.quantities import number_in
+from mlcli.core.strict_yaml import YamlNode
 from mlcli.experiment.spec.cells import Spec
 
 End = Literal["low", "mean", "high"]

@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from mlcli.core.errors import ExperimentError, MlcliError, Problem, UsageError, placed
-from mlcli.core.located_values import Keys, YamlNode, legal_parts, until_too_many_problems
 from mlcli.core.names import nearest
-from mlcli.core.plugins import add, allow_imports, import_paths_in, plugin_files, resolved
+from mlcli.core.params import Value
+from mlcli.core.registry import add_plugins, allow_imports, import_paths_in, plugin_files, resolved_plugin
 from mlcli.core.seeds import MAX_SEED
-from mlcli.core.strict_yaml import Document, read
-from mlcli.core.values import Value
+from mlcli.core.strict_yaml import Document, Keys, YamlNode, legal_parts, read, until_too_many_problems
 from mlcli.data.shipped import FILE_SUFFIXES, shipped_path, table_files
 from mlcli.experiment.spec.cells import AVERAGES, FEW_ROWS, DataSpec, Experiment, ProtocolSpec
 from mlcli.experiment.spec.entries import budget_of, models_of, protocol_of, stages_of, tuning_of
@@ -139,10 +138,10 @@ def _add_plugins(parts: dict[str, YamlNode], base: Path | None, problems: list[P
             continue
         path = (base or Path()) / item.value
         try:
-            if not to_run and resolved(path) not in plugin_files():
+            if not to_run and resolved_plugin(path) not in plugin_files():
                 what = f"the plug-in {item.value} is not imported: only mlcli run runs code that a file names"
                 raise UsageError(what, hint=f"if you trust its code: --plugin {shlex.quote(str(path))}")
-            add([path])
+            add_plugins([path])
         except MlcliError as error:
             problems += placed(error.problems, item.where)
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from mlcli.core.located_values import IGNORED, Keys
 from mlcli.core.nested import ModelParameter, noun_of
 from mlcli.core.params import Parameter, by_name, parameters
-from mlcli.core.plugins import IMPORT_PATH
-from mlcli.core.registry import MODELS, PROTOCOLS, STEPS, Catalogue, Entry
+from mlcli.core.registry import IMPORT_PATH, MODELS, PROTOCOLS, STEPS, Catalogue, Entry
+from mlcli.core.strict_yaml import IGNORED, Keys
 from mlcli.data.shipped import shipped_paths
 from mlcli.experiment.spec.file import DATASET, EXPERIMENT, REQUIRED
 from mlcli.experiment.spec.shorthands import FAIR_RULE, RULE

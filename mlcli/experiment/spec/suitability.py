@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from mlcli.core.abilities import EstimatesFitTime, Staged, bytes_per_pair, methods_with
-from mlcli.core.aliases import METHODS_OF_KINDS
 from mlcli.core.errors import UsageError
+from mlcli.core.names import METHODS_OF_KINDS
 from mlcli.core.quantities import size
 from mlcli.core.registry import MODELS
 from mlcli.core.required_steps import encoded_width

@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from mlcli.core.groups import groups_by, sensitive_names
+from mlcli.core.rows import groups_by, sensitive_names
 from mlcli.core.tables import Array
 from mlcli.metrics.base import Undefined
 from mlcli.metrics.declaring import weighted_score

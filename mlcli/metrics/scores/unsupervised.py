@@ -8,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
-from mlcli.core.information import entropy_of_counts
+from mlcli.core.moments import entropy_of_counts
 from mlcli.core.tables import Array, Codes
 from mlcli.metrics.base import Score, Undefined
 from mlcli.metrics.confusion import ratio

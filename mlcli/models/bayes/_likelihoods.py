@@ -20,8 +20,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mlcli.core.abilities import LOST
 from mlcli.core.errors import FitError, MlcliWarning
-from mlcli.core.leave_one_out import LOST
 from mlcli.core.moments import extent
 from mlcli.core.names import did_you_mean, listed
 from mlcli.core.schema import COLUMN_KINDS, Column

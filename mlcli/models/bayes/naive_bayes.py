@@ -48,10 +48,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mlcli.core import findings
-from mlcli.core.abilities import CountsParameters, Generative, GivesEvidence, LeaveOneOut, RowExplainer
+from mlcli.core.abilities import (
+    CountsParameters,
+    Generative,
+    GivesEvidence,
+    LeaveOneOut,
+    LeaveOneOutTable,
+    RowExplainer,
+)
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import DataError, FitError, MlcliWarning
-from mlcli.core.leave_one_out import LeaveOneOutTable
 from mlcli.core.moments import from_origin, spreads
 from mlcli.core.names import listed
 from mlcli.core.params import learned, param

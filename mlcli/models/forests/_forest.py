@@ -14,10 +14,10 @@ from mlcli.core.accepts import Accepts
 from mlcli.core.findings import Explanation, Finding, Lines
 from mlcli.core.findings import Table as Figures
 from mlcli.core.params import TASK, learned, param
+from mlcli.core.processes import Each, threads
 from mlcli.core.ranges import Among, Range
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
-from mlcli.core.threads import Each, threads
 from mlcli.engines.content_seeds import Bag, order_of_content
 from mlcli.engines.ensemble import votes_of_trees
 from mlcli.engines.trees.binning import KINDS, MOST_BINS, SMALL, WIDE, binned

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 
 import numpy as np
 
-from mlcli.core.information import mutual_information
+from mlcli.core.moments import mutual_information
 from mlcli.core.tables import Array, Codes, Flags
 
 

@@ -51,6 +51,7 @@ from mlcli.core.abilities import (
     CountsParameters,
     EstimatesFitTime,
     LeaveOneOut,
+    LeaveOneOutTable,
     MeasuresDistances,
     RowExplainer,
     Staged,
@@ -58,7 +59,6 @@ from mlcli.core.abilities import (
 )
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError, MlcliWarning
-from mlcli.core.leave_one_out import LeaveOneOutTable
 from mlcli.core.names import did_you_mean
 from mlcli.core.params import TASK, learned, param
 from mlcli.core.ranges import log_range

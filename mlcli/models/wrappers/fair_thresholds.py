@@ -43,12 +43,12 @@ from mlcli.core.configuration import with_steps
 from mlcli.core.errors import FitError
 from mlcli.core.findings import Explanation
 from mlcli.core.findings import Table as Finding
-from mlcli.core.groups import Groups, groups_by, sensitive_groups, sensitive_names
 from mlcli.core.model import Model
 from mlcli.core.nested import model_param
 from mlcli.core.params import learned, param
 from mlcli.core.pipeline import adjustable_parameters
 from mlcli.core.registry import register
+from mlcli.core.rows import Groups, groups_by, sensitive_groups, sensitive_names
 from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.core.tolerances import ROUNDING
 from mlcli.engines.content_seeds import draws, in_content_order

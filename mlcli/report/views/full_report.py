@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from mlcli import __version__
 from mlcli.core.errors import UsageError
 from mlcli.core.findings import Lines, Table
-from mlcli.core.groups import SIMILARITY
 from mlcli.core.names import counted
 from mlcli.core.registry import MODELS
+from mlcli.core.rows import SIMILARITY
 from mlcli.data.dataset import Dataset
 from mlcli.experiment.run.reproduction import (
     SHOWN,

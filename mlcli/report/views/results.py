@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mlcli.core.findings import Choices, Entry
-from mlcli.core.groups import SIMILARITY
 from mlcli.core.names import counted
+from mlcli.core.rows import SIMILARITY
 from mlcli.experiment.results import SplitResult
 from mlcli.report.document import Document, Element, GridCell, Heading, Sentence, explained, grid, notes
 from mlcli.report.numbers import DIGITS

@@ -15,11 +15,11 @@ from mlcli.core.errors import DataError, UsageError, placed
 from mlcli.core.findings import Explanation, Lines
 from mlcli.core.names import counted
 from mlcli.core.pipeline import adjustable_parameters, decision_in_words, final_for
+from mlcli.core.processes import one_blas_thread
 from mlcli.core.registry import MODELS
 from mlcli.core.serialise import shown
 from mlcli.core.tables import Array, Rows, Table
 from mlcli.core.task import refuse_impossible
-from mlcli.core.threads import one_blas_thread
 from mlcli.data.number_text import is_number
 from mlcli.engines.column_effects import column_effects
 from mlcli.experiment.results import Trained

@@ -134,9 +134,9 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: someones\nVersion: 1.0\n")
     (about / "entry_points.txt").write_text("[mlcli.models]\nmine = someones:Mine\n")
     monkeypatch.syspath_prepend(tmp_path)
-    vars(MODELS).pop("_plugins", None)
+    vars(MODELS).pop("_entry_points", None)
     yield tmp_path
-    vars(MODELS).pop("_plugins", None)
+    vars(MODELS).pop("_entry_points", None)
     for name in [name for name in sys.modules if name.startswith("someones")]:
         del sys.modules[name]
 
@@ -165,7 +165,7 @@ def test_a_method_from_elsewhere_counts_by_the_version_of_its_package(installed:
     (installed / "someones-1.0.dist-info" / "METADATA").write_text(
         "Metadata-Version: 2.1\nName: someones\nVersion: 1.1\n"
     )
-    vars(MODELS).pop("_plugins", None)
+    vars(MODELS).pop("_entry_points", None)
     assert key(toy.cell("mine")) != before
 
 

@@ -179,7 +179,7 @@ def test_a_model_that_cannot_weigh_rows_is_skipped_where_rows_have_weights(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     entry = Entry("all-alike", __name__, "", attribute="AllAlike")
-    monkeypatch.setitem(vars(MODELS), "_plugins", {"all-alike": entry})
+    monkeypatch.setitem(vars(MODELS), "_entry_points", {"all-alike": entry})
     weighted = cells_of(ModelSpec("all-alike"), data=(DataSpec("housing_satisfaction"),))[1]
     assert "all-alike does not use row weights" in weighted.skipped
     assert cells_of(ModelSpec("all-alike"))[1].skipped == ""

@@ -10,13 +10,13 @@ import subprocess
 import sys
 from textwrap import dedent
 
-from mlcli.core.threads import BLAS_VARIABLES
+from mlcli.core.processes import BLAS_VARIABLES
 
 OPENING = """
     import numpy as np
     from threadpoolctl import threadpool_info, threadpool_limits
 
-    from mlcli.core.threads import one_blas_thread
+    from mlcli.core.processes import one_blas_thread
 
 
     def blas_threads():
