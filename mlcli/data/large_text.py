@@ -291,8 +291,11 @@ def _with_space(texts: Texts, letters: int) -> Texts:
     if letters <= len(texts.letters) and known + columns < space // 2:
         return texts
     larger = _empty_texts(columns, 2 * letters, 2 * (space + columns))
-    for old, new in zip(texts[:5], larger[:5], strict=True):
-        new[: len(old)] = old
+    larger.letters[: len(texts.letters)] = texts.letters
+    larger.ends[: len(texts.ends)] = texts.ends
+    larger.hashes[: len(texts.hashes)] = texts.hashes
+    larger.owners[: len(texts.owners)] = texts.owners
+    larger.numbers[: len(texts.numbers)] = texts.numbers
     larger.known[:] = texts.known
     place_again(larger.hashes, known, larger.table)
     return larger

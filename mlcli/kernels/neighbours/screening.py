@@ -6,16 +6,18 @@ to be looked into. The twin that says the same in NumPy is ``mlcli.engines.neigh
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from mlcli.core.tables import Array, Rows
 
+Floats = NDArray[np.float32] | NDArray[np.float64]
+"""Values of a screen, in either precision."""
+
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def bounds(values: Any, minima: Any, bound: Array, best: Any) -> None:
+def bounds(values: Floats, minima: Floats, bound: Array, best: Floats) -> None:
     """Fill ``minima`` with the smallest value of each group, and ``bound`` with the k-th smallest of them.
 
     ``best`` is room for k values.
@@ -33,7 +35,7 @@ def bounds(values: Any, minima: Any, bound: Array, best: Any) -> None:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def lower(lowest: Any, values: Any) -> None:
+def lower(lowest: Floats, values: Floats) -> None:
     """Lower each number to that beside it, if that is less."""
     for g in range(len(lowest)):
         value, known = values[g], lowest[g]
@@ -41,7 +43,7 @@ def lower(lowest: Any, values: Any) -> None:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def kth_smallest(values: Any, best: Any) -> float:
+def kth_smallest(values: Floats, best: Floats) -> float:
     """The k-th smallest value, infinite if there are fewer; ``best`` is room for the k smallest."""
     best[:] = np.inf
     for value in values:
@@ -51,7 +53,7 @@ def kth_smallest(values: Any, best: Any) -> float:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def put_among(best: Any, value: float) -> None:
+def put_among(best: Floats, value: float) -> None:
     """Put a value among the smallest, which are sorted."""
     index = len(best) - 1
     while index > 0 and best[index - 1] > value:
@@ -61,7 +63,7 @@ def put_among(best: Any, value: float) -> None:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def places_within(values: Any, minima: Any, limit: Any, ends: Rows, indices: Rows) -> int:
+def places_within(values: Floats, minima: Floats, limit: Floats, ends: Rows, indices: Rows) -> int:
     """List the stored rows of each row whose value is at most its limit, those of row i up to ``ends[i]``.
 
     Returns how many there are; those beyond the length of ``places`` are only counted.

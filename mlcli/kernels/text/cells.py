@@ -7,12 +7,12 @@ Python. The twin that says the same is ``mlcli.data.records`` with ``mlcli.data.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
-from mlcli.kernels.text.decimals import NO_FLOAT, bits_of
+from mlcli.core.tables import Codes, Rows
+from mlcli.kernels.text.decimals import NO_FLOAT, Bits, Letters, bits_of
 from mlcli.kernels.text.numbering import QUOTE, Texts, number_text
 
 TAB, NEWLINE, RETURN, SPACE = 9, 10, 13, 32
@@ -32,14 +32,14 @@ TWO_TO_53 = np.uint64((1023 + 53) << 52)
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def read_rows(
-    block: Any,
+    block: Letters,
     delimiter: int,
     offset: int,
-    cursor: Any,
-    bits: Any,
-    starts: Any,
-    lines: Any,
-    firsts: Any,
+    cursor: Rows,
+    bits: Bits,
+    starts: Rows,
+    lines: Rows,
+    firsts: NDArray[np.int64],
     texts: Texts,
 ) -> int:
     """Read rows from a block, which begins at an offset of its file; the cursor is place, row and line.
@@ -86,15 +86,15 @@ def read_rows(
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def past_cell(
-    block: Any,
+    block: Letters,
     cell: int,
     closing: int,
     delimiter: int,
-    quoted: Any,
+    quoted: bool,
     row: int,
     column: int,
-    bits: Any,
-    firsts: Any,
+    bits: Bits,
+    firsts: NDArray[np.int64],
     texts: Texts,
 ) -> int:
     """Where a cell ends, with its number read; of a column of text, with its text numbered."""
@@ -115,7 +115,14 @@ def past_cell(
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def read_number(
-    block: Any, index: int, delimiter: int, quoted: Any, row: int, column: int, bits: Any, firsts: Any
+    block: Letters,
+    index: int,
+    delimiter: int,
+    quoted: bool,
+    row: int,
+    column: int,
+    bits: Bits,
+    firsts: NDArray[np.int64],
 ) -> int:
     """Where the number, or nothing, that begins at a place ends with the blanks around it; its bits are kept."""
     begin = past_blanks(block, index, delimiter)
@@ -173,33 +180,34 @@ def read_number(
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def read_exponent(block: Any, i: int) -> Any:
+def read_exponent(block: Letters, i: int) -> tuple[int, int]:
     """Where an exponent ends, and what it is: beyond all bounds where there is none."""
     negative = block[i] == MINUS
     if negative or block[i] == PLUS:
         i += 1
-    power: Any = 0 if ZERO <= block[i] <= NINE else 2 * MOST_EXPONENT
+    power = 0 if ZERO <= block[i] <= NINE else 2 * MOST_EXPONENT
     while ZERO <= block[i] <= NINE:
-        power = min(power * 10 + (np.int64(block[i]) - ZERO), MOST_EXPONENT)
+        power = int(power * 10 + (np.int64(block[i]) - ZERO))
+        power = power if power < MOST_EXPONENT else MOST_EXPONENT
         i += 1
     return i, -power if negative and power <= MOST_EXPONENT else power
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def note_first(firsts: Any, trait: int, row: int, column: int) -> None:
+def note_first(firsts: NDArray[np.int64], trait: int, row: int, column: int) -> None:
     """Keep the first row in which a column has a trait."""
     if firsts[trait, column] < 0:
         firsts[trait, column] = row
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def ends_cell(sign: Any, delimiter: int) -> Any:
+def ends_cell(sign: np.uint8, delimiter: int) -> bool:
     """Whether a sign stands after a cell that is not quoted."""
     return sign in (delimiter, NEWLINE, RETURN)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def past_blanks(block: Any, index: int, delimiter: int) -> int:
+def past_blanks(block: Letters, index: int, delimiter: int) -> int:
     """The first place from here on that is no blank; a tab that is the delimiter is none."""
     while block[index] == SPACE or (block[index] == TAB and delimiter != TAB):
         index += 1
@@ -207,7 +215,7 @@ def past_blanks(block: Any, index: int, delimiter: int) -> int:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def past_line_end(block: Any, index: int) -> int:
+def past_line_end(block: Letters, index: int) -> int:
     """Where the next line begins, or -1 where no line ends."""
     if block[index] == NEWLINE:
         return index + 1
@@ -217,7 +225,7 @@ def past_line_end(block: Any, index: int) -> int:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def closing_quote(block: Any, index: int, end: int) -> Any:
+def closing_quote(block: Letters, index: int, end: int) -> tuple[int, int]:
     """Where a quoted cell is closed, -1 if it is not, and how many lines end in it; doubled quotes are letters."""
     breaks = 0
     while index < end:
@@ -233,14 +241,16 @@ def closing_quote(block: Any, index: int, end: int) -> Any:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def number_texts(block: Any, rows: Any, first: int, delimiter: int, wanted: Any, texts: Texts, which: Any) -> int:
-    """Number the cells of the wanted columns in rows from the first on; the row for which there is no room."""
+def number_texts(
+    block: Letters, rows: Rows, first: int, delimiter: int, columns: Rows, texts: Texts, which: Codes
+) -> int:
+    """Number the cells of some columns in rows from the first on; return the row for which there is no room."""
     end = len(block)
     for r in range(first, len(rows)):
         place, value = rows[r], 0
-        if texts.known[-1] + len(wanted) > len(texts.hashes):
+        if texts.known[-1] + len(columns) > len(texts.hashes):
             return r
-        for column in range(wanted[-1] + 1):
+        for column in range(columns[-1] + 1):
             quoted = block[place] == QUOTE
             begin = place + 1 if quoted else place
             if quoted:
@@ -248,7 +258,7 @@ def number_texts(block: Any, rows: Any, first: int, delimiter: int, wanted: Any,
             else:
                 while not ends_cell(block[place], delimiter):
                     place += 1
-            if wanted[value] == column:
+            if columns[value] == column:
                 stop = place - 1 if quoted else place
                 which[r, value] = number_text(block, begin, stop, column, quoted, texts)
                 value += 1

@@ -6,10 +6,14 @@ fallback that Mushtak and Lemire proved needless, 2023). The twin that says the 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
+
+from mlcli.core.tables import Rows
+
+Letters = NDArray[np.uint8]
+Bits = NDArray[np.uint64]
 
 LOWEST, HIGHEST = -342, 308
 """The powers of ten that matter for a float; below and above is 0 or infinity for any 64 bits of digits."""
@@ -44,7 +48,7 @@ POWERS = np.array(
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def bits_of(digits: Any, exponent: int) -> Any:
+def bits_of(digits: np.uint64, exponent: int) -> np.uint64:
     """The bits of the float nearest to digits times ten to the exponent, or ``NO_FLOAT``."""
     if digits == np.uint64(0):
         return np.uint64(0)
@@ -77,7 +81,7 @@ def bits_of(digits: Any, exponent: int) -> Any:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def product(a: Any, b: Any) -> Any:
+def product(a: np.uint64, b: np.uint64) -> tuple[np.uint64, np.uint64]:
     """The upper and lower 64 bits of a product."""
     a_high, a_low = a >> HALF_BITS, a & LOW_HALF
     b_high, b_low = b >> HALF_BITS, b & LOW_HALF
@@ -89,7 +93,7 @@ def product(a: Any, b: Any) -> Any:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def leading_zeros(digits: Any) -> int:
+def leading_zeros(digits: np.uint64) -> int:
     """How many bits of 64 are 0 before the first that is not."""
     zeros = 0
     step = 32
@@ -102,7 +106,7 @@ def leading_zeros(digits: Any) -> int:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def floats(digits: Any, exponents: Any, bits: Any) -> None:
+def floats(digits: Bits, exponents: Rows, bits: Bits) -> None:
     """The bits of each float, for tests against Python's."""
     for i in range(len(digits)):
         bits[i] = bits_of(digits[i], exponents[i])

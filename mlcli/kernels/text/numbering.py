@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
+
+from mlcli.core.tables import Codes, Rows
+from mlcli.kernels.text.decimals import Bits, Letters
 
 QUOTE = 34
 
@@ -13,22 +16,22 @@ QUOTE = 34
 class Texts(NamedTuple):
     """The distinct cells of some columns: their letters one after another, and how they are found."""
 
-    letters: Any
-    ends: Any
+    letters: Letters
+    ends: Rows
     """Where each begins in ``letters``, and the next."""
-    hashes: Any
-    owners: Any
+    hashes: Bits
+    owners: Codes
     """Twice its column, and one more where quotes in it are doubled."""
-    numbers: Any
+    numbers: Codes
     """Which one of its column it is, in order of appearance."""
-    table: Any
+    table: Codes
     """The places of texts by their hashes, else -1; a power of two, and more than there is room for."""
-    known: Any
+    known: Rows
     """How many each column has; the last is how many there are."""
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def number_text(block: Any, begin: int, stop: int, column: int, quoted: Any, texts: Texts) -> int:
+def number_text(block: Letters, begin: int, stop: int, column: int, quoted: bool, texts: Texts) -> int:
     """The number of a cell among those of its column; a new one is kept."""
     doubled, hashed = 0, np.uint64(14695981039346656037)
     for i in range(begin, stop if quoted else begin):
@@ -51,14 +54,14 @@ def number_text(block: Any, begin: int, stop: int, column: int, quoted: Any, tex
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def slot_of(block: Any, begin: int, stop: int, hashed: Any, owner: int, texts: Texts) -> Any:
+def slot_of(block: Letters, begin: int, stop: int, hashed: np.uint64, owner: int, texts: Texts) -> int:
     """Where a cell stands in the table, or would."""
     mask = len(texts.table) - 1
     slot = np.int64((hashed ^ (hashed >> np.uint64(32))) & np.uint64(mask))
     while True:
         one = texts.table[slot]
         if one < 0:
-            return slot
+            return int(slot)
         start = texts.ends[one]
         alike = texts.hashes[one] == hashed and texts.owners[one] == owner
         if alike and texts.ends[one + 1] - start == stop - begin:
@@ -66,12 +69,12 @@ def slot_of(block: Any, begin: int, stop: int, hashed: Any, owner: int, texts: T
             for i in range(begin, stop):
                 same &= texts.letters[start + i - begin] == block[i]
             if same:
-                return slot
+                return int(slot)
         slot = (slot + 1) & mask
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def place_again(hashes: Any, known: int, table: Any) -> None:
+def place_again(hashes: Bits, known: int, table: Codes) -> None:
     """Fill a larger table, which holds -1 everywhere."""
     mask = len(table) - 1
     for index in range(known):

@@ -8,14 +8,14 @@ if rows have one of their own.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mlcli.core.tables import Array, Flags, Rows
 
-Bins = np.ndarray[Any, np.dtype[Any]]
+Bins = NDArray[np.unsignedinteger]
 """Small whole numbers of one, two or four bytes."""
 Ids = NDArray[np.uint32]
 """Numbers of rows: unsigned, since a compiled loop asks of signed ones whether they count from the end."""
@@ -43,7 +43,7 @@ NODE = np.dtype([(name, np.float64) for name in MEASURES] + [(name, np.int32) fo
 the threshold that was drawn, if any. Of what it asks: bins up to ``low`` go left, from ``high`` on right, and
 missing cells to a ``side``; or ``high`` levels have a branch each. Its first child; its parent, -1 at the root;
 its rows; the level that led there."""
-Nodes = np.ndarray[Any, Any]
+Nodes = NDArray[np.void]
 
 
 class Binned(NamedTuple):

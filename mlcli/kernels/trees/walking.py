@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
 from mlcli.core.tables import Array, Codes, Flags, Rows
+from mlcli.kernels.trees.records import Nodes
 
 NODE = np.dtype([("threshold", np.float64), ("feature", np.int32), ("left", np.int32)])
 """What a node asks, and its first child. A leaf asks whether column 0 is above infinity, and leads to itself."""
@@ -16,7 +17,7 @@ NODE = np.dtype([("threshold", np.float64), ("feature", np.int32), ("left", np.i
 class PackedTrees(NamedTuple):
     """The nodes of trees, and how cells are compared with what they ask."""
 
-    nodes: np.ndarray[Any, Any]
+    nodes: Nodes
     missing: Codes
     """Where rows without the cell go; the node itself of a leaf, and where they stop."""
     offset: Codes
@@ -28,7 +29,7 @@ class PackedTrees(NamedTuple):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def step(nodes: np.ndarray[Any, Any], node: int, cells: Array, row: int) -> int:
+def step(nodes: Nodes, node: int, cells: Array, row: int) -> int:
     """The next node of a row; a leaf is its own, and no branch of the code depends on it."""
     asked = nodes[node]
     right: int = int(asked["left"]) + (cells[row, asked["feature"]] > asked["threshold"])
@@ -36,7 +37,7 @@ def step(nodes: np.ndarray[Any, Any], node: int, cells: Array, row: int) -> int:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def walk_known(nodes: np.ndarray[Any, Any], root: int, cells: Array, rows: Rows, reached: Codes) -> None:
+def walk_known(nodes: Nodes, root: int, cells: Array, rows: Rows, reached: Codes) -> None:
     """Fill the nodes that rows come to, where all columns are ordered and no cell is missing.
 
     Four rows walk down together, so that none waits for the memory of another.
