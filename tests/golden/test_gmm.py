@@ -15,15 +15,9 @@ from mlcli.core.pipeline import Pipeline, learn
 from mlcli.core.state import check_loaded
 from mlcli.core.tables import Array
 from mlcli.engines.covariances import COVARIANCE_TYPES
-from mlcli.models.density._components import (
-    FittedMixture,
-    MixtureOfGaussians,
-    StopRule,
-    maximise_likelihood,
-    mixture_of_clusters,
-)
+from mlcli.models.density._components import MixtureOfGaussians
 from mlcli.models.density.gaussian import Gaussian
-from mlcli.models.density.gmm import GaussianMixture
+from mlcli.models.density.gmm import FittedMixture, GaussianMixture, maximise_likelihood, mixture_of_clusters
 from mlcli.prepare.min_max import MinMax
 from mlcli.prepare.standardise import Standardise
 from tests.golden.asking import answered, asked, fitted
@@ -45,7 +39,7 @@ def em_from(
     """Exactly so many rounds of ours."""
     counts = np.ones(len(X)) if weights is None else weights
     least, unit = floor * X.var(axis=0), X.std(axis=0)
-    return maximise_likelihood(X, counts, start, least, StopRule("log-likelihood", -np.inf, rounds, unit))
+    return maximise_likelihood(X, counts, start, least, unit, "log-likelihood", -np.inf, rounds)
 
 
 def peer_from(X: Array, start: MixtureOfGaussians, covariance: str) -> Any:

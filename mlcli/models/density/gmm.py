@@ -31,6 +31,7 @@ Choices:
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -39,31 +40,14 @@ from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
-from mlcli.core.tables import Array, Codes, Flags, Table
-from mlcli.engines.centres import STARTS as CENTRES
-from mlcli.engines.centres import CentredRows, centred_rows, nearest_centres, squared_lengths
-from mlcli.engines.covariances import COVARIANCE_TYPES
-from mlcli.models.density._components import (
-    CRITERIA,
-    SET_BY_FLOOR,
-    DensityOfComponents,
-    FittedMixture,
-    MixtureOfGaussians,
-    StopRule,
-    maximise_likelihood,
-    mixture_of_clusters,
-)
+from mlcli.core.tables import Array, Codes, Flags, Table, blocks_of
+from mlcli.engines.centres import STARTS, centred_rows, nearest_centres, squared_lengths
+from mlcli.engines.covariances import COVARIANCE_TYPES, CovarianceType
+from mlcli.engines.posteriors import log_sum
+from mlcli.models.density._components import BLOCK_CELLS, SET_BY_FLOOR, DensityOfComponents, MixtureOfGaussians
 from mlcli.tasks.clustering import Clusterer
 from mlcli.tasks.density import DensityEstimator
 from mlcli.tasks.unsupervised import UnlabelledRows
-
-STARTS = {name: CENTRES[name] for name in ("k-means-plus-plus", "random-points")}
-"""Those whose centres are rows: each of these has itself in its component."""
-
-COLLAPSED = (
-    "a component has shrunk onto rows that are equal in some direction, and 'floor' sets how dense it is; "
-    "fewer components, or covariance: diagonal, may help"
-)
 
 
 @register(
@@ -76,9 +60,15 @@ class GaussianMixture(DensityOfComponents, DensityEstimator, Clusterer):
 
     components: int = param(3, "how many Gaussians", ge=1, tune=(1, 10))
     covariance: str = param("full", "how columns vary together within a component", choices=COVARIANCE_TYPES)
-    start: str = param("k-means-plus-plus", "which rows the first components lie around", choices=STARTS)
+    start: str = param(
+        "k-means-plus-plus",
+        "which rows the first components lie around",
+        choices=("k-means-plus-plus", "random-points"),
+    )
     restarts: int = param(5, "at how many starts EM begins; the best end counts", ge=1)
-    stop: str = param("log-likelihood", "what must become smaller than the tolerance", choices=CRITERIA)
+    stop: str = param(
+        "log-likelihood", "what must become smaller than the tolerance", choices=("log-likelihood", "parameters")
+    )
     tolerance: float = param(1e-6, "a round that changes less than this is the last", ge=0)
     max_iterations: int = param(500, "most rounds from one start", ge=1)
     floor: float = param(1e-6, "smallest variance in any direction, as a share of the column's", ge=0, lt=1)
@@ -87,7 +77,7 @@ class GaussianMixture(DensityOfComponents, DensityEstimator, Clusterer):
     means_: Array = learned()
     covariances_: Array = learned()
     log_likelihoods_: Array = learned()
-    """Of the mixture that the best start made, and of that of each round after it."""
+    """Of the best start, and after each round from there."""
 
     accepts = Accepts(weights=True, prefers_scaled=True)
 
@@ -97,39 +87,40 @@ class GaussianMixture(DensityOfComponents, DensityEstimator, Clusterer):
         X, mean, deviation = self.learn_columns(data)
         weights = data.weights
         floor, kind = self.floor * deviation**2, COVARIANCE_TYPES[self.covariance]
-        rule = StopRule(self.stop, self.tolerance, self.max_iterations, deviation)
         Z = (X - mean) / deviation
         cloud = centred_rows(Z, weights)
-        members = (self._nearest_starts(Z, cloud, rng) for _ in range(self.restarts))
-        starts = (mixture_of_clusters(X, weights, member, kind, floor) for member in members)
-        best = max(
-            (maximise_likelihood(X, weights, start, floor, rule) for start in starts), key=FittedMixture.merit
-        )
+        ends = []
+        for _ in range(self.restarts):
+            centres = STARTS[self.start](cloud, self.components, rng)
+            if len(centres) < self.components:
+                message = f"{self.components} components need as many different rows, and there are {len(centres)}"
+                raise FitError(message, hint="fewer components")
+            cluster = nearest_centres(Z, centres, squared_lengths(Z)).cluster
+            member = np.asarray(cluster[:, None] == np.arange(self.components))
+            start = mixture_of_clusters(X, weights, member, kind, floor)
+            stop = (self.stop, self.tolerance, self.max_iterations)
+            ends.append(maximise_likelihood(X, weights, start, floor, deviation, *stop))
+        # A mixture on the floor counts only if all are there, however likely it looks.
+        best = max(ends, key=lambda end: (not end.on_floor, end.log_likelihoods[-1]))
         if not best.converged:
-            what = f"EM has not converged after {self.max_iterations} iterations; raise max_iterations"
-            warnings.warn(what, MlcliWarning, stacklevel=3)
-        found = best.mixture
-        # shares that agree to so many decimals are equal, so that rounding does not number components anew
-        order = np.argsort(-np.round(found.shares, 9), kind="stable")
-        self.shares_, self.means_, self.covariances_ = (
-            part[order] for part in (found.shares, found.means, found.covariances)
-        )
+            message = f"EM has not converged after {self.max_iterations} iterations; raise max_iterations"
+            warnings.warn(message, MlcliWarning, stacklevel=3)
+        mixture = best.mixture
+        # Shares that agree to 9 decimals are equal, so that rounding does not number components anew.
+        order = np.argsort(-np.round(mixture.shares, 9), kind="stable")
+        self.shares_, self.means_ = mixture.shares[order], mixture.means[order]
+        self.covariances_ = mixture.covariances[order]
         self.log_likelihoods_ = np.array(best.log_likelihoods)
         if best.on_floor:
-            whole = kind.scatter(X - mean, weights) / weights.sum()
-            warnings.warn(SET_BY_FLOOR if kind.lies_on(floor, whole) else COLLAPSED, MlcliWarning, stacklevel=2)
-
-    def _nearest_starts(self, Z: Array, cloud: CentredRows, rng: np.random.Generator) -> Flags:
-        """Which rows (n × components) are nearest to which of the centres that k-means would begin with."""
-        centres = STARTS[self.start](cloud, self.components, rng)
-        if len(centres) < self.components:
-            what = f"{self.components} components need as many different rows, and there are {len(centres)}"
-            raise FitError(what, hint="fewer components")
-        cluster = nearest_centres(Z, centres, squared_lengths(Z)).cluster
-        return np.asarray(cluster[:, None] == np.arange(self.components))
+            overall = kind.scatter(X - mean, weights) / weights.sum()
+            message = (
+                "a component has shrunk onto rows that are equal in some direction, and 'floor' sets how dense it "
+                "is; fewer components, or covariance: diagonal, may help"
+            )
+            warnings.warn(SET_BY_FLOOR if kind.lies_on(floor, overall) else message, MlcliWarning, stacklevel=2)
 
     def free_parameters(self) -> int:
-        """Shares but for one, means and covariances."""
+        """All shares but one, means and covariances."""
         count, columns = len(self.means_), len(self.means_[0])
         return count - 1 + count * (columns + COVARIANCE_TYPES[self.covariance].free_parameters(columns))
 
@@ -146,7 +137,7 @@ class GaussianMixture(DensityOfComponents, DensityEstimator, Clusterer):
         return len(self.shares_)
 
     def mixture(self) -> MixtureOfGaussians:
-        """What was learned."""
+        """The mixture that was learned."""
         return MixtureOfGaussians(COVARIANCE_TYPES[self.covariance], self.shares_, self.means_, self.covariances_)
 
     def explain(self) -> findings.Explanation:
@@ -154,17 +145,127 @@ class GaussianMixture(DensityOfComponents, DensityEstimator, Clusterer):
         starts = f"the best of {self.restarts} starts" if self.restarts > 1 else "one start"
         rounds = len(self.log_likelihoods_) - 1
         ended = "stopped" if rounds >= self.max_iterations else "converged"
-        text = (
-            f"{starts} ({self.start}); EM {ended} after {rounds} iterations; {self.free_parameters()} parameters"
-        )
+        text = f"{starts} ({self.start}); EM {ended} after {rounds} iterations"
         path = tuple(self.log_likelihoods_.tolist())
+        title, points = "Log-likelihood by iterations of EM", tuple(map(float, range(len(path))))
         return (
             *self.component_tables(),
-            findings.Lines("Expectation-maximisation", (text,)),
-            findings.Curve(
-                "Log-likelihood by iterations of EM",
-                "iteration",
-                tuple(map(float, range(len(path)))),
-                (("all rows", path),),
-            ),
+            findings.Lines("Expectation-maximisation", (f"{text}; {self.free_parameters()} parameters",)),
+            findings.Curve(title, "iteration", points, (("all rows", path),)),
         )
+
+
+# Expectation-maximisation (Dempster, Laird & Rubin 1977).
+
+
+@dataclass(frozen=True, eq=False)
+class FittedMixture:
+    """Where EM has ended, and the log-likelihood of every mixture on the way."""
+
+    mixture: MixtureOfGaussians
+    log_likelihoods: tuple[float, ...]
+    converged: bool
+    """Whether it ended because nothing was gained any more."""
+    on_floor: bool
+    """Whether a component lies on the floor, which then makes its likelihood."""
+
+
+@dataclass(eq=False)
+class ComponentSums:
+    """The sums over rows from which the next mixture follows, by component."""
+
+    log_likelihood: float
+    weight: Array
+    shift: Array
+    """Summed deviations from the old means."""
+    scatter: Array
+    """Summed squares of these deviations."""
+
+
+def mixture_of_clusters(
+    X: Array, weights: Array, member: Flags, kind: CovarianceType, floor: Array
+) -> MixtureOfGaussians:
+    """The mixture of clusters of rows: ``member`` (n × K) says which rows belong to which."""
+    counted = member * weights[:, None]
+    totals = counted.sum(axis=0)
+    means = (counted.T @ X) / totals[:, None]
+    scatters = (kind.scatter(X - mean, own) / own.sum() for mean, own in zip(means, counted.T, strict=True))
+    covariances = np.array([kind.likeliest(scatter, floor) for scatter in scatters])
+    return MixtureOfGaussians(kind, totals / totals.sum(), means, covariances)
+
+
+def maximise_likelihood(
+    X: Array,
+    weights: Array,
+    start: MixtureOfGaussians,
+    floor: Array,
+    unit: Array,
+    stop: str,
+    tolerance: float,
+    rounds: int,
+) -> FittedMixture:
+    """Alternate E-steps and M-steps until a round changes less than the tolerance.
+
+    ``stop`` is what must be below it: the gain in log-likelihood per row, or the largest change of ``parameters``,
+    where means and deviations are in units of the standard deviations of columns (``unit``).
+    """
+    total, mixture, converged = weights.sum(), start, False
+    sums = e_step(X, weights, mixture)
+    path = [sums.log_likelihood]
+    for _ in range(rounds):
+        before, mixture = mixture, m_step(sums, mixture, floor)
+        sums = e_step(X, weights, mixture)
+        path.append(sums.log_likelihood)
+        if stop == "log-likelihood":
+            change = (path[-1] - path[-2]) / total
+        else:
+            mixtures = (before, mixture)
+            old, new = (np.array([mix.kind.deviations(each) for each in mix.covariances]) for mix in mixtures)
+            changes = ((mixture.means - before.means) / unit, (new - old) / unit, mixture.shares - before.shares)
+            change = max(float(np.abs(values).max()) for values in changes)
+        converged = bool(change < tolerance)
+        if converged:
+            break
+    on_floor = any(mixture.kind.lies_on(floor, covariance) for covariance in mixture.covariances)
+    return FittedMixture(mixture, tuple(path), converged, on_floor)
+
+
+def e_step(X: Array, weights: Array, mixture: MixtureOfGaussians) -> ComponentSums:
+    """E-step: the log-likelihood, and sums weighted by the responsibilities.
+
+    Sums are taken around the old means, which are near the new ones, so that no digits are lost.
+    """
+    whiteners, constants = mixture.whiteners()
+    kind, components = mixture.kind, range(len(whiteners))
+    sums = ComponentSums(
+        0.0, np.zeros(len(whiteners)), np.zeros_like(mixture.means), np.zeros_like(mixture.covariances)
+    )
+    for block in blocks_of(len(X), X.shape[1], BLOCK_CELLS):
+        rows, counts = X[block], weights[block]
+        deviations = [rows - mixture.means[k] for k in components]
+        joint = np.empty((len(whiteners), len(rows)))
+        for k in components:
+            joint[k] = constants[k] - 0.5 * kind.squared_lengths(deviations[k], whiteners[k])
+        densities = log_sum(joint)
+        shared = np.exp(joint - densities) * counts
+        sums.log_likelihood += float(counts @ densities)
+        sums.weight += shared.sum(axis=1)
+        for k in components:
+            sums.shift[k] += shared[k] @ deviations[k]
+            sums.scatter[k] += kind.scatter(deviations[k], shared[k])
+    return sums
+
+
+def m_step(sums: ComponentSums, mixture: MixtureOfGaussians, floor: Array) -> MixtureOfGaussians:
+    """M-step: the likeliest mixture for these responsibilities, equations (112) to (114) of the notes.
+
+    A component with a negligible share keeps its place: its mean would be a ratio of roundings.
+    """
+    total = sums.weight.sum()
+    means, covariances = mixture.means.copy(), mixture.covariances.copy()
+    for k in np.flatnonzero(sums.weight > 1e-10 * total):
+        shift = sums.shift[k] / sums.weight[k]
+        means[k] += shift
+        scatter = sums.scatter[k] / sums.weight[k] - mixture.kind.square(shift)
+        covariances[k] = mixture.kind.likeliest(scatter, floor)
+    return MixtureOfGaussians(mixture.kind, sums.weight / total, means, covariances)

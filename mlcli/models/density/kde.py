@@ -39,16 +39,15 @@ from mlcli.models.density._components import DensityOfVaryingColumns
 from mlcli.tasks.density import DensityEstimator
 from mlcli.tasks.unsupervised import UnlabelledRows
 
-BANDWIDTHS = ("scott", "silverman", "likelihood")
 TRIED = np.geomspace(0.2, 5.0, 25)
-"""Of Scott's bandwidth, by likelihood."""
+"""Multiples of Scott's bandwidth that are tried by likelihood."""
 
 
 @register("kde", reference="Scott 1992, Multivariate Density Estimation; Silverman 1986")
 class KernelDensity(DensityOfVaryingColumns, DensityEstimator):
     """A Gaussian round each row."""
 
-    bandwidth: str = param("scott", "how wide the Gaussians are", choices=BANDWIDTHS)
+    bandwidth: str = param("scott", "how wide the Gaussians are", choices=("scott", "silverman", "likelihood"))
     factor: float = param(1.0, "times the bandwidth", gt=0, tune=(0.2, 5.0))
     covariance: str = param("full", "how columns vary together", choices=("full", "diagonal"))
     floor: float = param(1e-6, "smallest variance in any direction, as a share of the column's", ge=0, lt=1)
@@ -62,7 +61,7 @@ class KernelDensity(DensityOfVaryingColumns, DensityEstimator):
     accepts = Accepts(weights=True)
 
     def fit(self, data: UnlabelledRows, rng: np.random.Generator) -> None:
-        """Keep the rows, and choose how wide the Gaussians are."""
+        """Store the rows, and choose how wide the Gaussians are."""
         data = data.counted()
         self.rows_, mean, deviations = self.learn_columns(data)
         self.weights_ = data.weights
@@ -70,14 +69,15 @@ class KernelDensity(DensityOfVaryingColumns, DensityEstimator):
         scatter = kind.scatter(self.rows_ - mean, data.weights) / data.weights.sum()
         self.covariance_ = kind.likeliest(scatter, self.floor * deviations**2)
         n, p = float(data.weights.sum()), self.rows_.shape[1]
-        scott = n ** (-1 / (p + 4))
-        if self.bandwidth == "likelihood":
-            self.h_ = self.factor * self._likeliest(scott)
-        else:
-            self.h_ = self.factor * (scott if self.bandwidth == "scott" else (n * (p + 2) / 4) ** (-1 / (p + 4)))
+        h = n ** (-1 / (p + 4))
+        if self.bandwidth == "silverman":
+            h = (n * (p + 2) / 4) ** (-1 / (p + 4))
+        elif self.bandwidth == "likelihood":
+            h = self._likeliest_bandwidth(h)
+        self.h_ = self.factor * h
 
-    def _likeliest(self, scott: float) -> float:
-        """Of some bandwidths that under which rows are likeliest by the other rows."""
+    def _likeliest_bandwidth(self, scott: float) -> float:
+        """The bandwidth under which rows are likeliest, each by the rows that differ from it."""
         if len(self.rows_) < 2:
             raise FitError("kde needs at least two rows to choose a bandwidth by likelihood")
         logs, total, point = np.log(self.weights_), np.zeros(len(TRIED)), DistinctRows.of(self.rows_).point_of
@@ -86,24 +86,22 @@ class KernelDensity(DensityOfVaryingColumns, DensityEstimator):
             squared[equal] = np.inf
             others = np.log(np.where(equal, 0.0, self.weights_).sum(axis=1))
             for index, h in enumerate(TRIED * scott):
-                found = log_sum(logs - squared / (2 * h * h), 1) - others + self._log_peak(h)
-                total[index] += self.weights_[rows] @ found
+                densities = log_sum(logs - squared / (2 * h * h), 1) - others + self._log_peak(h)
+                total[index] += self.weights_[rows] @ densities
         chosen = float(TRIED[total.argmax()])
         warn_at_edge(f"the bandwidth that {self.id} chose", chosen, TRIED, *2 * ("set 'factor' to go beyond it",))
         return scott * chosen
 
     def _blocks(self, X: Array) -> Iterator[tuple[slice, Array]]:
-        """Squared distances of some rows to all training rows, in units of the covariance."""
+        """Squared distances of blocks of rows to all training rows, in units of the covariance."""
         whitener, _ = COVARIANCE_TYPES[self.covariance].whitener(self.covariance_)
+        transform = whitener if whitener.ndim == 2 else np.diag(whitener)
         middle = self.rows_.mean(axis=0)
-        one, other = (
-            (each - middle) @ (whitener if whitener.ndim == 2 else np.diag(whitener)) for each in (X, self.rows_)
-        )
-        # distances at once: few enough for the cache
-        lengths, step = squared_lengths(other), max(1, 60_000 // len(self.rows_))
+        Z, stored = (X - middle) @ transform, (self.rows_ - middle) @ transform
+        lengths, step = squared_lengths(stored), max(1, 60_000 // len(self.rows_))  # distances that fit the cache
         for start in range(0, len(X), step):
             rows = slice(start, min(start + step, len(X)))
-            yield rows, np.maximum(squared_distances(other, one[rows], lengths), 0.0)
+            yield rows, np.maximum(squared_distances(stored, Z[rows], lengths), 0.0)
 
     def _log_peak(self, h: float) -> float:
         """The logarithm of the density of one Gaussian at its row."""
@@ -124,7 +122,7 @@ class KernelDensity(DensityOfVaryingColumns, DensityEstimator):
         return result + self._log_peak(self.h_)
 
     def drawn(self, n: int, rng: np.random.Generator) -> Array:
-        """A training row each, and a step from it."""
+        """A random training row for each, and a Gaussian step from it."""
         kind = COVARIANCE_TYPES[self.covariance]
         whitener, _ = kind.whitener(self.covariance_)
         chosen = rng.choice(len(self.rows_), n, p=self.weights_ / self.weights_.sum())
@@ -132,7 +130,7 @@ class KernelDensity(DensityOfVaryingColumns, DensityEstimator):
         return np.asarray(self.rows_[chosen] + self.h_ * steps)
 
     def free_parameters(self) -> int:
-        """Every number that it keeps."""
+        """Every number that it stores."""
         return int(self.rows_.size)
 
     def explain(self) -> findings.Explanation:

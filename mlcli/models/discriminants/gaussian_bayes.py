@@ -55,49 +55,46 @@ class GaussianBayes(NormalClasses, Classifier):
 
     @property
     def covariance_type(self) -> CovarianceType:
-        """The form that is chosen."""
+        """The chosen form."""
         return COVARIANCE_TYPES[self.covariance]
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
-        """Take the mean and the covariance of each class."""
+        """Learn the mean and the covariance of each class; a class without rows may have any."""
         data = data.counted()
         refuse_misfitting_priors(self.id, self.priors, data)
         X, weights, totals = data.table.numbers, data.weights, data.class_totals
         self.centre_ = weights @ X / weights.sum()
-        away = X - self.centre_
-        spread = weights @ away**2 / weights.sum()
-        floor = self.floor * np.where(spread > 0, spread, 1.0)
-        of_class = [self._of_class(away[data.y == k], weights[data.y == k], floor) for k in range(len(totals))]
-        means, deviations, whiteners, log_determinants = zip(*of_class, strict=True)
+        X = X - self.centre_
+        variances = weights @ X**2 / weights.sum()
+        floor = np.maximum(self.floor * np.where(variances > 0, variances, 1.0), np.finfo(float).tiny)
+        form, means, deviations, whiteners, log_determinants = self.covariance_type, [], [], [], []
+        for k in range(len(totals)):
+            rows, own = X[data.y == k], weights[data.y == k]
+            total = float(own.sum())
+            mean = own @ rows / total if total else np.zeros(len(floor))
+            divisor = total - self.ddof if total > self.ddof else max(total, 1.0)
+            covariance = form.likeliest(form.scatter(rows - mean, own) / divisor, floor)
+            whitener, log_determinant = form.whitener(covariance)
+            means.append(mean)
+            deviations.append(form.deviations(covariance))
+            whiteners.append(whitener)
+            log_determinants.append(log_determinant)
         self.means_, self.deviations_ = np.array(means), np.array(deviations)
         self.whiteners_ = np.array(whiteners)
         self.priors_ = priors_of(totals, self.priors)
         self.levels_ = log_priors(totals, self.priors) + np.array(log_determinants)
 
-    def _of_class(self, away: Array, weights: Array, floor: Array) -> tuple[Array, Array, Array, float]:
-        """Mean, deviations, whitener and the logarithm of its determinant; of no rows anything."""
-        total, of_type = float(weights.sum()), self.covariance_type
-        mean = weights @ away / total if total else np.zeros(len(floor))
-        free = total - self.ddof if total > self.ddof else max(total, 1.0)
-        least = np.maximum(floor, np.finfo(float).tiny)
-        covariance = of_type.likeliest(of_type.scatter(away - mean, weights) / free, least)
-        return mean, of_type.deviations(covariance), *of_type.whitener(covariance)
-
     def predict_proba(self, table: Table) -> Array:
-        """The posterior of each class."""
-        return posterior(self._log_joint(table))
-
-    def _log_joint(self, table: Table) -> Array:
-        """The logarithm of π_k N(x; μ_k, Σ_k) of each row and class, without what all classes share."""
-        away = table.numbers - self.centre_
-        parts = zip(self.means_, self.whiteners_, self.levels_, strict=True)
-        lengths = [
-            level - 0.5 * self.covariance_type.squared_lengths(away - mean, made) for mean, made, level in parts
+        """The posterior of each class, from the logarithm of π_k N(x; μ_k, Σ_k)."""
+        X = table.numbers - self.centre_
+        log_joint = [
+            level - 0.5 * self.covariance_type.squared_lengths(X - mean, whitener)
+            for mean, whitener, level in zip(self.means_, self.whiteners_, self.levels_, strict=True)
         ]
-        return np.column_stack(lengths)
+        return posterior(np.column_stack(log_joint))
 
     def normals(self) -> list[Normal]:
-        """By the form of the covariances."""
+        """The covariance of each class."""
         whiteners = [whitener if whitener.ndim > 1 else np.diag(whitener) for whitener in self.whiteners_]
         roots = map(self.covariance_type.root, self.whiteners_)
         return [

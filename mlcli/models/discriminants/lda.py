@@ -55,7 +55,7 @@ from mlcli.engines.posteriors import (
 from mlcli.engines.sums import TrainingSums, sums_of_classes
 from mlcli.engines.symmetric import solved
 from mlcli.models.discriminants._normal_classes import (
-    NARROW,
+    LEFT_OUT,
     NormalClasses,
     freedom,
     from_centre,
@@ -63,9 +63,6 @@ from mlcli.models.discriminants._normal_classes import (
     whitening,
 )
 from mlcli.tasks.classification import Classifier, LabelledRows
-
-ENOUGH = 1e-5
-"""With so much left of the variance of a column that others explain, sums give the scores to ten digits."""
 
 
 @register("lda", reference="Fisher 1936; Hastie, Tibshirani & Friedman 2009, section 4.3")
@@ -84,37 +81,38 @@ class LinearDiscriminants(NormalClasses, Classifier, LeaveOneOut):
     """The score of each class at the centre."""
     directions_: int = learned()
     shrunk_: float = learned()
-    """The shrinkage that was given, or found."""
+    """The shrinkage that was given, or chosen."""
 
     accepts = Accepts(weights=True, large=True)
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
-        """Take the means, the covariance about them, and the scores that follow."""
+        """Learn the means, the covariance about them, and the scores that follow."""
         data = data.counted()
         refuse_misfitting_priors(self.id, self.priors, data)
         sums = sums_of_classes(data)
         self.shrunk_ = ledoit_wolf(data, sums) if self.shrinkage is None else self.shrinkage
         kept, free = 1 - self.shrunk_, freedom(sums, self.ddof)
         shrunk = sums.within if kept == 1 else sums.within * (kept + self.shrunk_ * np.eye(len(sums.within)))
-        varies = sums.within.diagonal() > 0
-        uncertain, away = rounded(sums, sums.within.diagonal()), from_centre(sums)
-        system = solved(shrunk, away)
-        if free > 0 and not uncertain.any() and system.least >= ENOUGH:
+        uncertain, offsets = rounded(sums, sums.within.diagonal()), from_centre(sums)
+        system = solved(shrunk, offsets)
+        # With 1e-5 of the variance of each column left by the others, sums give the scores to ten digits.
+        if free > 0 and not uncertain.any() and system.least >= 1e-5:
             self.coefficients_ = system.solution * free
             self.directions_ = int((sums.overall.squares > 0).sum())
         elif self.shrunk_:
-            varies &= ~uncertain
+            varies = (sums.within.diagonal() > 0) & ~uncertain
             self.coefficients_ = np.zeros_like(sums.mean)
-            self.coefficients_[:, varies] = solved(shrunk[np.ix_(varies, varies)], away[:, varies]).solution * free
+            varying = solved(shrunk[np.ix_(varies, varies)], offsets[:, varies])
+            self.coefficients_[:, varies] = varying.solution * free
             self.directions_ = int(varies.sum())
         else:
             transform = whitening(data, sums, self.ddof).transform
-            self.coefficients_, self.directions_ = away @ transform @ transform.T, transform.shape[1]
+            self.coefficients_, self.directions_ = offsets @ transform @ transform.T, transform.shape[1]
         self.priors_ = priors_of(data.class_totals, self.priors)
         self.centre_, self.means_ = sums.origin, sums.mean
         self.covariance_ = shrunk / (free if free > 0 else 1.0)
         # The score of a class is log π_k − ½ (μ_k − μ)ᵀ w_k at the mean μ of all rows.
-        half = 0.5 * np.einsum("kd,kd->k", away, self.coefficients_)
+        half = 0.5 * np.einsum("kd,kd->k", offsets, self.coefficients_)
         self.levels_ = log_priors(sums.weight, self.priors) - half - self.coefficients_ @ sums.overall.mean
 
     def leave_one_out(self, rows: LabelledRows, steps: Sequence[Step]) -> Array | None:
@@ -133,8 +131,8 @@ class LinearDiscriminants(NormalClasses, Classifier, LeaveOneOut):
 
     def explain_answer(self, table: Table) -> findings.Explanation:
         """Prior times density of each class, and its score term by term."""
-        of_row = self.coefficients_, self.centre_, self.levels_
-        return *super().explain_answer(table), linear_terms(table, *of_row, self.classes_, SCORES)
+        terms = linear_terms(table, self.coefficients_, self.centre_, self.levels_, self.classes_, SCORES)
+        return *super().explain_answer(table), terms
 
     def adjustable_parameters(self, table: Table) -> float | None:
         """The coefficients and levels by which the scores of classes differ (Hastie et al., section 4.4.5)."""
@@ -143,18 +141,15 @@ class LinearDiscriminants(NormalClasses, Classifier, LeaveOneOut):
     def explain(self) -> findings.Explanation:
         """The priors, the means, the shared covariance, and the score of each class as a sum over columns."""
         columns = [column.name for column in self.columns_]
-        names = [INTERCEPT, *columns]
         shared = covariance_table("Covariance within every class", columns, {"": self.covariance_})
-        terms = np.column_stack([self.levels_ - self.coefficients_ @ self.centre_, self.coefficients_])
-        scores = table_by_class("Linear discriminant functions", names, self.classes_, terms, self._note())
-        return *super().explain(), *shared, scores
-
-    def _note(self) -> str:
         note = "The difference between the scores of two classes is the logarithm of the odds."
         if self.shrunk_:
             note += f" Covariances within classes are shrunk by {self.shrunk_:.4g}."
-        left_out = len(self.columns_) - self.directions_
-        return f"{note} {NARROW.format(left_out)}" if left_out else note
+        if left_out := len(self.columns_) - self.directions_:
+            note += f" {LEFT_OUT.format(left_out)}"
+        terms = np.column_stack([self.levels_ - self.coefficients_ @ self.centre_, self.coefficients_])
+        title, names = "Linear discriminant functions", [INTERCEPT, *columns]
+        return *super().explain(), *shared, table_by_class(title, names, self.classes_, terms, note)
 
 
 def ledoit_wolf(data: LabelledRows, sums: TrainingSums) -> float:
@@ -162,9 +157,9 @@ def ledoit_wolf(data: LabelledRows, sums: TrainingSums) -> float:
     total, squares = float(sums.weight.sum()), np.einsum("ii->i", sums.within)
     varies = (squares > 0) & ~rounded(sums, squares)
     unit = np.sqrt(squares[varies] / total)
-    away = (data.table.numbers - sums.origin - sums.mean[data.y])[:, varies] / unit
+    scaled = (data.table.numbers - sums.origin - sums.mean[data.y])[:, varies] / unit
     correlations = sums.within[np.ix_(varies, varies)] / total / np.outer(unit, unit)
     whole = float((correlations**2).sum())
-    noise = float(data.weights @ (away**2).sum(axis=1) ** 2) / total - whole
+    noise = float(data.weights @ (scaled**2).sum(axis=1) ** 2) / total - whole
     apart = whole - len(unit)
     return min(1.0, max(0.0, noise / total / apart)) if apart > 0 else 1.0

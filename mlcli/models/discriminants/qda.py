@@ -49,23 +49,13 @@ from mlcli.engines.posteriors import log_priors, posterior, priors_of, refuse_mi
 from mlcli.engines.sums import TrainingSums, sums_of_classes
 from mlcli.engines.symmetric import Solved, solved
 from mlcli.models.discriminants._normal_classes import (
-    NARROW,
+    LEFT_OUT,
     NormalClasses,
-    Whitening,
     freedom,
     rounded,
     whitening,
 )
 from mlcli.tasks.classification import Classifier, LabelledRows
-
-ENOUGH = 1e-5
-"""With so much left of the variance of a column that others explain, sums give the densities to ten digits."""
-SURE = 1e-5
-"""From this variance on, as a share of the shared one, a direction of a class is surely above a lower floor."""
-FAR_ABOVE = 100.0
-CELLS = 2**17
-NAMED = 3
-"""Of more classes than this, a warning names the first ones only."""
 
 
 @register("qda", reference="Hastie, Tibshirani & Friedman 2009, section 4.3; Friedman 1989")
@@ -89,22 +79,24 @@ class QuadraticDiscriminants(NormalClasses, Classifier, LeaveOneOut):
     accepts = Accepts(weights=True, large=True)
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
-        """Take the mean and the covariance of each class."""
+        """Learn the mean and the covariance of each class."""
         data = data.counted()
         refuse_misfitting_priors(self.id, self.priors, data)
         sums, ddof = sums_of_classes(data), self.ddof
-        free, of_all = sums.weight - ddof, freedom(sums, ddof)
+        free = sums.weight - ddof
         covariances = sums.scatter / np.where(free > 0, free, 1.0)[:, None, None]
         if self.shrinkage:
-            covariances = (1 - self.shrinkage) * covariances + self.shrinkage * (sums.within / of_all)
+            shared = sums.within / freedom(sums, ddof)
+            covariances = (1 - self.shrinkage) * covariances + self.shrinkage * shared
         inverse = solved(covariances, np.broadcast_to(np.eye(len(sums.origin)), sums.scatter.shape))
         log_prior = log_priors(sums.weight, self.priors)
         if self._surely_above_the_floor(sums, covariances, inverse)[~np.isneginf(log_prior)].all():
             self.whiteners_ = np.asarray(np.linalg.cholesky(inverse.solution))
             log_spreads = 0.5 * inverse.log_determinant
         else:
-            shared = whitening(data, sums, ddof)
-            ddof, (self.whiteners_, log_spreads) = shared.ddof, self._with_floor(data, sums, shared)
+            whitened = whitening(data, sums, ddof)
+            ddof = whitened.ddof
+            self.whiteners_, log_spreads = self._with_floor(data, sums, whitened.transform, ddof)
         self.priors_ = priors_of(data.class_totals, self.priors)
         self.centre_, self.means_ = sums.origin, sums.mean
         self.levels_ = log_prior - log_spreads
@@ -115,41 +107,40 @@ class QuadraticDiscriminants(NormalClasses, Classifier, LeaveOneOut):
         """The classes whose covariance has no direction near the floor, and is far from singular."""
         own, squares = np.einsum("kii->ki", covariances), sums.squares.sum(axis=0)
         shared = squares / freedom(sums, self.ddof)
-        too_narrow = max(SURE, FAR_ABOVE * self.floor) * np.broadcast_to(shared, own.shape)
+        too_narrow = max(1e-5, 100.0 * self.floor) * np.broadcast_to(shared, own.shape)
         shares = np.divide(own, too_narrow, out=np.full_like(own, 1e100), where=too_narrow > 0)
         wide = (inverse.left * shares).min(axis=1, initial=1.0) >= 1
-        enough = (sums.weight > self.ddof) & ~rounded(sums, squares).any()
-        return np.asarray(enough & wide & (inverse.least >= ENOUGH))
+        has_rows = (sums.weight > self.ddof) & ~rounded(sums, squares).any()
+        # With 1e-5 of the variance of each column left by the others, sums give the densities to ten digits.
+        return np.asarray(has_rows & wide & (inverse.least >= 1e-5))
 
-    def _with_floor(self, data: LabelledRows, sums: TrainingSums, shared: Whitening) -> tuple[Array, Array]:
-        """What makes each covariance the identity, and half the logarithm of its determinant, by its spectrum."""
-        transform, free = shared.transform, sums.weight - shared.ddof
-        identity = np.eye(transform.shape[1])
+    def _with_floor(
+        self, data: LabelledRows, sums: TrainingSums, transform: Array, ddof: int
+    ) -> tuple[Array, Array]:
+        """The whitener of each covariance, and half the logarithm of its determinant, by its spectrum."""
+        free, identity = sums.weight - ddof, np.eye(transform.shape[1])
         own = transform.T @ sums.scatter @ transform / np.where(free > 0, free, 1.0)[:, None, None]
         own[free <= 0] = identity
         variances, directions = np.linalg.eigh((1 - self.shrinkage) * own + self.shrinkage * identity)
         least = variances.min(axis=1, initial=1.0)
-        self._warn(least, (free <= 0) & (sums.weight > 0) & bool(len(identity)), data.classes)
+        singular = [label for label, smallest in zip(data.classes, least, strict=True) if smallest <= 1e-12]
+        if singular and self.floor == 0:
+            message = f"{self.id}: the covariance of class {' and '.join(singular[:3])} is singular"
+            hint = "raise 'shrinkage' or 'floor', or use lda, whose classes share one covariance"
+            raise FitError(message, hint=hint)
+        flat = [label for label, smallest in zip(data.classes, least, strict=True) if smallest < self.floor]
+        if flat:
+            message = f"the covariance of {_named(flat)} is singular, and its narrowest directions are set by "
+            message += "'floor'; 'shrinkage' or lda would be steadier"
+            warnings.warn(message, MlcliWarning, stacklevel=3)
+        few = (free <= 0) & (sums.weight > 0) & bool(len(identity))
+        if few.any():
+            labels = [label for label, has_few in zip(data.classes, few, strict=True) if has_few]
+            message = f"too few rows of {_named(labels)} for a covariance of its own: it has the shared one"
+            warnings.warn(message, MlcliWarning, stacklevel=3)
         variances = np.maximum(variances, self.floor)
         variances[variances <= 0] = 1.0
         return transform @ (directions / np.sqrt(variances)[:, None, :]), 0.5 * np.log(variances).sum(axis=1)
-
-    def _warn(self, least: Array, borrowed: Flags, classes: Sequence[str]) -> None:
-        """Tell of classes without a full covariance of their own; refuse them if nothing is put in its place."""
-        singular = [label for label, one in zip(classes, least, strict=True) if one <= 1e-12]
-        if singular and self.floor == 0:
-            raise FitError(
-                f"{self.id}: the covariance of class {' and '.join(singular[:NAMED])} is singular",
-                hint="raise 'shrinkage' or 'floor', or use lda, whose classes share one covariance",
-            )
-        flat = [label for label, one in zip(classes, least, strict=True) if one < self.floor]
-        if flat:
-            text = f"the covariance of {_named(flat)} is singular, and its narrowest directions are set by 'floor'"
-            warnings.warn(f"{text}; 'shrinkage' or lda would be steadier", MlcliWarning, stacklevel=4)
-        few = [label for label, one in zip(classes, borrowed, strict=True) if one]
-        if few:
-            text = f"too few rows of {_named(few)} for a covariance of its own: it has the shared one"
-            warnings.warn(text, MlcliWarning, stacklevel=4)
 
     def leave_one_out(self, rows: LabelledRows, steps: Sequence[Step]) -> Array | None:
         """The posteriors of each row by the discriminants of all others."""
@@ -161,13 +152,11 @@ class QuadraticDiscriminants(NormalClasses, Classifier, LeaveOneOut):
     def predict_proba(self, table: Table) -> Array:
         """The posterior of each class."""
         scores = np.empty((len(table), len(self.levels_)))
-        for rows in blocks_of(len(table), len(self.columns_), CELLS):
+        for rows in blocks_of(len(table), len(self.columns_), 2**17):
             numbers = less_row(table.numbers[rows], self.centre_)
-            for k, (mean, whitener, level) in enumerate(
-                zip(self.means_, self.whiteners_, self.levels_, strict=True)
-            ):
-                away = less_row(numbers, mean) @ whitener
-                scores[rows, k] = level - 0.5 * np.einsum("ij,ij->i", away, away)
+            for k, mean in enumerate(self.means_):
+                whitened = less_row(numbers, mean) @ self.whiteners_[k]
+                scores[rows, k] = self.levels_[k] - 0.5 * np.einsum("ij,ij->i", whitened, whitened)
         return posterior(scores)
 
     def normals(self) -> list[Normal]:
@@ -179,11 +168,12 @@ class QuadraticDiscriminants(NormalClasses, Classifier, LeaveOneOut):
     def explain(self) -> findings.Explanation:
         """The priors, and the mean, deviation and covariances of the columns by class."""
         left_out = len(self.columns_) - self.whiteners_.shape[2]
-        note = NARROW.format(left_out) if left_out else ""
+        note = LEFT_OUT.format(left_out) if left_out else ""
         deviations = self.by_class("Standard deviations", self.deviations_, note)
         return *super().explain(), deviations, *self.covariance_tables()
 
 
 def _named(labels: list[str]) -> str:
-    more = f" and {len(labels) - NAMED} more" if len(labels) > NAMED else ""
-    return f"class{'es' if len(labels) > 1 else ''} {', '.join(labels[:NAMED])}{more}"
+    """Up to three classes by name."""
+    more = f" and {len(labels) - 3} more" if len(labels) > 3 else ""
+    return f"class{'es' if len(labels) > 1 else ''} {', '.join(labels[:3])}{more}"
