@@ -25,10 +25,10 @@ Choices:
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from heapq import nsmallest
-from itertools import combinations
+from itertools import chain, combinations
 
 import numpy as np
 
@@ -41,14 +41,9 @@ from mlcli.core.tolerances import DECIMALS
 from mlcli.tasks.association import Associator, Itemset, Rule, items_in_words, padded
 
 MOST_SETS = 1_000_000
-"""Frequent sets that are held; a support that gives more of them gives more rules than anyone can read."""
+"""The most frequent sets; with more there are more rules than anyone can read."""
 Path = tuple[Itemset, float]
 """Some items, the most frequent first, with the weight of the rows that have them."""
-ORDERS: dict[str, Callable[[Rule], float]] = {
-    "lift": lambda rule: rule.lift,
-    "confidence": lambda rule: rule.confidence,
-    "support": lambda rule: rule.support,
-}
 
 
 @register("fp-growth", reference="Han, Pei & Yin 2000, Mining frequent patterns without candidate generation")
@@ -59,7 +54,7 @@ class FPGrowth(Associator):
     min_confidence: float = param(0.6, "how often the rule must hold where it applies", ge=0.0, le=1.0)
     max_items: int = param(4, "how many items a rule may have, both sides together", ge=2)
     most: int = param(100, "how many rules are kept, the best first", ge=1)
-    order: str = param("lift", "what makes a rule better than another", choices=ORDERS)
+    order: str = param("lift", "what makes a rule better than another", choices=("lift", "confidence", "support"))
 
     itemsets_: Codes = learned("itemsets", "longest")
     """The frequent sets with most support, filled up with -1."""
@@ -70,16 +65,27 @@ class FPGrowth(Associator):
     def mined(self, baskets: Flags, weights: Array) -> list[Rule]:
         """The best rules of all frequent sets."""
         supports = frequent_itemsets(baskets, weights, self.min_support, self.max_items)
-        # the most frequent ones
         best = nsmallest(30, supports, key=lambda items: (-round(supports[items], DECIMALS), len(items), items))
         self.itemsets_, self.supports_ = padded(best), np.array([supports[items] for items in best])
         self.found_ = len(supports)
-        rules = (rule for items in supports for rule in self._rules_of(items, supports))
-        return nsmallest(self.most, rules, key=self._worse)
+
+        def rules() -> Iterator[Rule]:
+            """Every way to cut a set into a condition and what follows that holds often enough."""
+            for items, support in supports.items():
+                for when in chain.from_iterable(combinations(items, size) for size in range(1, len(items))):
+                    if reaching(support, self.min_confidence * supports[when]):
+                        then = tuple(item for item in items if item not in when)
+                        yield Rule(when, then, support, supports[when], supports[then])
+
+        def rank(rule: Rule) -> tuple[float, float, int, Itemset, Itemset]:
+            quality = {"lift": rule.lift, "confidence": rule.confidence, "support": rule.support}[self.order]
+            size = len(rule.when) + len(rule.then)
+            return -round(quality, DECIMALS), -round(rule.support, DECIMALS), size, rule.when, rule.then
+
+        return nsmallest(self.most, rules(), key=rank)
 
     def explain(self) -> Explanation:
         """The rules, then the frequent sets."""
-        # the sets of items with most support, single items among them
         names = self.item_names()
         sets = (tuple(int(item) for item in row if item >= 0) for row in self.itemsets_)
         pairs = zip(sets, self.supports_.tolist(), strict=True)
@@ -95,19 +101,6 @@ class FPGrowth(Associator):
         super().check_learned()
         if ((self.itemsets_ < -1) | (self.itemsets_ >= len(self.item_names()))).any():
             raise ValueError("a set names an item that there is not")
-
-    def _rules_of(self, items: Itemset, supports: dict[Itemset, float]) -> Iterator[Rule]:
-        """Every way to cut a set into a condition and what follows that holds often enough."""
-        support = supports[items]
-        for size in range(1, len(items)):
-            for when in combinations(items, size):
-                if reaching(support, self.min_confidence * supports[when]):
-                    then = tuple(item for item in items if item not in when)
-                    yield Rule(when, then, support, supports[when], supports[then])
-
-    def _worse(self, rule: Rule) -> tuple[float, float, int, Itemset, Itemset]:
-        quality, support = (round(value, DECIMALS) for value in (ORDERS[self.order](rule), rule.support))
-        return -quality, -support, len(rule.when) + len(rule.then), rule.when, rule.then
 
 
 @dataclass(eq=False)
@@ -131,14 +124,14 @@ class Node:
 
 def frequent_itemsets(baskets: Flags, weights: Array, min_support: float, max_items: int) -> dict[Itemset, float]:
     """The support of each set of at most ``max_items`` items that enough rows have; the weights add up to 1."""
-    rows, place = np.unique(baskets, axis=0, return_inverse=True)
-    shares = np.bincount(place.ravel(), weights, len(rows)).tolist()
+    rows, index = np.unique(baskets, axis=0, return_inverse=True)
+    shares = np.bincount(index.ravel(), weights, len(rows)).tolist()
     paths = [(tuple(np.flatnonzero(row).tolist()), share) for row, share in zip(rows, shares, strict=True)]
     result: dict[Itemset, float] = {}
-    for items, support in _grown(paths, (), min_support, max_items):
+    for items, support in _grow(paths, (), min_support, max_items):
         if len(result) == MOST_SETS:
-            what = f"more than {MOST_SETS:,} sets of items are in {min_support:g} of the rows or more"
-            raise FitError(what, hint=f"ask for a higher min_support, or for less than {max_items} max_items")
+            message = f"more than {MOST_SETS:,} sets of items are in {min_support:g} of the rows or more"
+            raise FitError(message, hint=f"ask for a higher min_support, or for less than {max_items} max_items")
         result[items] = support
     return result
 
@@ -148,35 +141,28 @@ def reaching(support: float, least: float) -> bool:
     return bool(support >= least * (1 - 10.0**-DECIMALS))
 
 
-def _grown(
-    paths: Iterable[Path], suffix: Itemset, min_support: float, max_items: int
+def _grow(
+    paths: list[Path], suffix: Itemset, min_support: float, max_items: int
 ) -> Iterator[tuple[Itemset, float]]:
     """Every frequent set that adds items of these paths to the suffix."""
-    paths = list(paths)
-    support = _supports(paths, min_support)
-    for item, share in support.items():
-        yield tuple(sorted((item, *suffix))), share
-    if len(suffix) + 1 >= max_items:
-        return
-    nodes = _tree(paths, support)
-    for item in support:
-        below = [(node.path(), node.weight) for node in nodes[item]]
-        yield from _grown(below, (item, *suffix), min_support, max_items)
-
-
-def _supports(paths: Iterable[Path], min_support: float) -> dict[int, float]:
-    """The frequent items, the most frequent first."""
     sums: dict[int, float] = defaultdict(float)
     for items, weight in paths:
         for item in items:
             sums[item] += weight
     frequent = [(item, share) for item, share in sums.items() if reaching(share, min_support)]
-    return dict(sorted(frequent, key=lambda one: (-one[1], one[0])))
+    supports = dict(sorted(frequent, key=lambda pair: (-pair[1], pair[0])))
+    for item, share in supports.items():
+        yield tuple(sorted((item, *suffix))), share
+    if len(suffix) + 1 < max_items:
+        nodes = _tree(paths, list(supports))
+        for item in supports:
+            conditional = [(node.path(), node.weight) for node in nodes[item]]
+            yield from _grow(conditional, (item, *suffix), min_support, max_items)
 
 
-def _tree(paths: Iterable[Path], support: dict[int, float]) -> dict[int, list[Node]]:
+def _tree(paths: list[Path], items_in_order: list[int]) -> dict[int, list[Node]]:
     """The FP-tree of the frequent items of paths, as the nodes of each item."""
-    rank = {item: index for index, item in enumerate(support)}
+    rank = {item: index for index, item in enumerate(items_in_order)}
     root, nodes = Node(-1, None), defaultdict(list)
     for items, weight in paths:
         node = root

@@ -139,9 +139,9 @@ def whitening(data: LabelledRows, sums: TrainingSums, ddof: int) -> Whitening:
         message = f"{telling} column{'s do' if telling > 1 else ' does'} not vary within any class, though the "
         message += "classes differ there: no covariance can use that, and it is left out"
         warnings.warn(message, MlcliWarning, stacklevel=3)
-    varying, directions = int(varies.sum()), int(kept.sum())
-    if directions < varying and freedom(sums, 1) < varying:
-        message = f"{varying} columns vary within classes, and the rows show only {directions} directions: what "
+    varying, dimensions = int(varies.sum()), int(kept.sum())
+    if dimensions < varying and freedom(sums, 1) < varying:
+        message = f"{varying} columns vary within classes, and the rows show only {dimensions} directions: what "
         message += "lies outside them is left out; pca in front, or more rows, would help"
         warnings.warn(message, MlcliWarning, stacklevel=3)
     return Whitening(transform, ddof)

@@ -22,7 +22,6 @@ Choices:
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -55,17 +54,18 @@ class ClusterThenLabel(Classifier):
         "nearest", "what a cluster without labelled rows is given", choices=("nearest", "all")
     )
 
-    base_: Any = learned(model="base")
-    classifier_: Any = learned()
+    base_: Model = learned(model="base")
+    classifier_: Model = learned()
     shares_: Array = learned()
-    """Of each cluster, the share of each class."""
+    """The share of each class in each cluster."""
     counts_: Array = learned()
-    """Of each cluster: the weight of its labelled rows by class, then that of the others."""
+    """For each cluster the weight of its labelled rows by class, then that of the others."""
 
     def conflicts(self) -> list[str]:
-        """A clustering that cannot place rows that it has not seen."""
-        stuck = getattr(self.base.final, "transductive", False) and self.classifier is None
-        return [f"base: {self.base.final.id} places no new rows: give a classifier too"] if stuck else []
+        """A clustering that cannot place new rows needs a classifier."""
+        if self.classifier is None and getattr(self.base.final, "transductive", False):
+            return [f"base: {self.base.final.id} places no new rows: give a classifier too"]
+        return []
 
     @property
     def accepts(self) -> Accepts:
@@ -73,39 +73,41 @@ class ClusterThenLabel(Classifier):
         return replace(Accepts.by_all([model.accepts for model in models_inside(self)]), unlabelled=True)
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
-        """Cluster all rows, and count labels in clusters."""
-        known = data.alone().counted()
-        everything = known if data.unlabelled is None else known.joined(data.unlabelled.counted())
-        labels = np.full(len(everything), -1, np.int32)
-        unlabelled = ClusteredRows(
-            table=everything.table, rows=everything.rows, weight=everything.weight, labels=labels
-        )
+        """Cluster all rows, count labels in clusters, and fit the classifier if there is one."""
+        labelled = data.alone().counted()
+        rows = labelled if data.unlabelled is None else labelled.joined(data.unlabelled.counted())
+        no_labels = np.full(len(rows), -1, np.int32)
+        unlabelled = ClusteredRows(table=rows.table, rows=rows.rows, weight=rows.weight, labels=no_labels)
         self.base_ = fitted(self.base, unlabelled, rng.spawn(1)[0])
-        cluster = self._cluster_of(everything.table)
-        clusters = self.base_.final.cluster_count()
-        cells = np.column_stack([everything.outputs * (everything.y >= 0)[:, None], everything.y < 0])
-        self.counts_ = np.zeros((clusters, cells.shape[1]))
-        np.add.at(self.counts_, cluster, cells * everything.weights[:, None])
-        self.shares_ = self._shares(everything.table, cluster)
+        cluster = self._cluster_of(rows.table)
+        by_class = np.column_stack([rows.outputs * (rows.y >= 0)[:, None], rows.y < 0])
+        self.counts_ = np.zeros((self._clusterer().cluster_count(), by_class.shape[1]))
+        np.add.at(self.counts_, cluster, by_class * rows.weights[:, None])
+        self.shares_ = self._class_shares(rows.table, cluster)
         if self.classifier is not None:
-            labels = np.where(everything.y >= 0, everything.y, self.decide_clusters()[cluster]).astype(np.int32)
-            self.classifier_ = fitted(self.classifier, everything.with_target(labels), rng.spawn(1)[0])
+            labels = np.where(rows.y >= 0, rows.y, self.decide_clusters()[cluster]).astype(np.int32)
+            self.classifier_ = fitted(self.classifier, rows.with_target(labels), rng.spawn(1)[0])
 
-    def _shares(self, table: Table, cluster: Codes) -> Array:
-        """The shares of classes in each cluster, and what those without labels are given."""
-        labelled = self.counts_[:, :-1]
-        shares = quotient(labelled, np.repeat(labelled.sum(axis=1, keepdims=True), labelled.shape[1], axis=1))
-        empty = np.flatnonzero(labelled.sum(axis=1) == 0)
-        others = np.flatnonzero(labelled.sum(axis=1) > 0)
-        shares[empty] = labelled.sum(axis=0) / labelled.sum()
+    def _clusterer(self) -> Clusterer:
+        """The fitted clustering, behind its steps."""
+        final = self.base_.final
+        assert isinstance(final, Clusterer)
+        return final
+
+    def _class_shares(self, table: Table, cluster: Codes) -> Array:
+        """The shares of classes in each cluster; those of another one, or of all, if it has no labelled row."""
+        counts = self.counts_[:, :-1]
+        totals = counts.sum(axis=1)
+        shares = quotient(counts, np.repeat(totals[:, None], counts.shape[1], axis=1))
+        shares[totals == 0] = counts.sum(axis=0) / counts.sum()
         if self.without_labels == "nearest":
-            final, prepared = self.base_.final, self.base_.prepared(table)
-            X = final.feature_matrix(prepared)
+            X = self._clusterer().feature_matrix(self.base_.prepared(table))
             centres = {g: X[cluster == g].mean(axis=0) for g in range(len(shares)) if (cluster == g).any()}
-            for g in empty.tolist():
+            labelled = np.flatnonzero(totals > 0)
+            for g in np.flatnonzero(totals == 0).tolist():
                 if g in centres:
-                    apart = [((centres[other] - centres[g]) ** 2).sum() for other in others.tolist()]
-                    shares[g] = shares[others[int(np.argmin(apart))]]
+                    distances = [((centres[other] - centres[g]) ** 2).sum() for other in labelled.tolist()]
+                    shares[g] = shares[labelled[int(np.argmin(distances))]]
         return shares
 
     def decide_clusters(self) -> Codes:
@@ -113,7 +115,7 @@ class ClusterThenLabel(Classifier):
         return self.decide(self.shares_)
 
     def _cluster_of(self, table: Table) -> Codes:
-        return np.asarray(self.base_.final.cluster_of(self.base_.prepared(table)), np.int32)
+        return np.asarray(self._clusterer().cluster_of(self.base_.prepared(table)), np.int32)
 
     def predict_proba(self, table: Table) -> Array:
         """The shares of the cluster of each row, or what the classifier says."""
@@ -123,8 +125,7 @@ class ClusterThenLabel(Classifier):
 
     def check_learned(self) -> None:
         """Shares for each cluster, and the classifier that was asked for."""
-        clustering: Any = self.base_.final
-        clusters, classes = clustering.cluster_count(), len(self.classes_)
+        clusters, classes = self._clusterer().cluster_count(), len(self.classes_)
         if (self.shares_.shape, self.counts_.shape) != ((clusters, classes), (clusters, classes + 1)):
             raise ValueError("shares that do not fit the clusters")
         if self.classifier is not None:
@@ -132,15 +133,10 @@ class ClusterThenLabel(Classifier):
 
     def explain(self) -> findings.Explanation:
         """The clusters with their labelled rows, then what the classifier has learned."""
-        labels = [self.classes_[code] for code in self.decide_clusters()]
-        alone = self.counts_[:, :-1].sum(axis=1) == 0
-        rows = tuple(
-            (cluster, *counts, f"{label} (none of its own)" if empty else label)
-            for cluster, (counts, label, empty) in enumerate(
-                zip(self.counts_.tolist(), labels, alone.tolist(), strict=True)
-            )
-        )
-        table = findings.Table(
-            "Clusters and their labels", ("cluster", *self.classes_, "unlabelled", "label"), rows
-        )
+        rows = []
+        for cluster, (counts, code) in enumerate(zip(self.counts_.tolist(), self.decide_clusters(), strict=True)):
+            own = "" if sum(counts[:-1]) > 0 else " (none of its own)"
+            rows.append((cluster, *counts, f"{self.classes_[code]}{own}"))
+        header = ("cluster", *self.classes_, "unlabelled", "label")
+        table = findings.Table("Clusters and their labels", header, tuple(rows))
         return (table, *(() if self.classifier is None else self.classifier_.explain()))

@@ -24,7 +24,6 @@ Choices:
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -36,7 +35,7 @@ from mlcli.core.nested import model_param
 from mlcli.core.params import learned, param
 from mlcli.core.ranges import Range
 from mlcli.core.registry import register
-from mlcli.core.tables import Array, Codes, Flags, Table
+from mlcli.core.tables import Array, Codes, Table
 from mlcli.engines.ensemble import check_members, fitted, outputs
 from mlcli.tasks.classification import CLASSIFICATION, Classifier, LabelledRows
 
@@ -54,14 +53,14 @@ class SelfTraining(Classifier):
     )
     max_rounds: int | None = param(None, "after how many rounds it stops; none: when nothing is added", ge=1)
 
-    base_: Any = learned()
+    base_: Model = learned()
     moved_: Array = learned("rounds", "classes")
     confidence_: Array = learned("rounds", 2)
     """The least and the mean probability of the labels of each round."""
     left_: int = learned()
 
     def conflicts(self) -> list[str]:
-        """A base that teaches itself already, or one that measures no distances where one is asked for."""
+        """The base must be another method, and measure distances if one is given."""
         final = self.base.final
         result = ["base: it must be another method"] if isinstance(final, SelfTraining) else []
         if self.largest_distance is not None and not isinstance(final, MeasuresDistances):
@@ -74,34 +73,28 @@ class SelfTraining(Classifier):
         return replace(super().accepts, unlabelled=True)
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
-        """Move rows round by round, and learn from all that have a label by then."""
-        known, waiting = data.alone(), data.unlabelled
-        rounds: list[tuple[Any, tuple[float, float]]] = []
-        self.base_ = fitted(self.base, known, rng.spawn(1)[0])
-        while waiting is not None and len(waiting) and len(rounds) != self.max_rounds:
-            shares = self.predict_proba(waiting.table)
-            sure = self._sure(waiting.table, shares)
+        """Label rows round by round, and learn from all that have a label by then."""
+        labelled, unlabelled = data.alone(), data.unlabelled
+        moved, confidence = list[Array](), list[tuple[float, float]]()
+        self.base_ = fitted(self.base, labelled, rng.spawn(1)[0])
+        while unlabelled is not None and len(unlabelled) and len(moved) != self.max_rounds:
+            probabilities = self.predict_proba(unlabelled.table)
+            sure = np.asarray(probabilities.max(axis=1) >= self.threshold)
+            final = self.base_.final
+            if self.largest_distance is not None and isinstance(final, MeasuresDistances):
+                distances = final.nearest_distances(self.base_.prepared(unlabelled.table))
+                sure &= distances <= self.largest_distance
             if not sure.any():
                 break
-            labels, best = self.decide(shares), shares.max(axis=1)[sure]
-            counts = np.bincount(labels[sure], minlength=len(data.classes))
-            rounds.append((counts, (float(best.min()), float(best.mean()))))
-            known = known.joined(waiting.with_target(labels).take(np.flatnonzero(sure)))
-            waiting = waiting.take(np.flatnonzero(~sure))
-            self.base_ = fitted(self.base, known, rng.spawn(1)[0])
-        self.moved_ = np.array([moved for moved, _ in rounds], np.float64).reshape(-1, len(data.classes))
-        self.confidence_ = np.array([confidence for _, confidence in rounds]).reshape(-1, 2)
-        self.left_ = 0 if waiting is None else len(waiting)
-
-    def _sure(self, table: Table, shares: Array) -> Flags:
-        """The rows that may be labelled."""
-        sure = shares.max(axis=1) >= self.threshold
-        if self.largest_distance is None:
-            return np.asarray(sure)
-        final = self.base_.final
-        assert isinstance(final, MeasuresDistances)
-        nearest = final.nearest_distances(self.base_.prepared(table))
-        return np.asarray(sure & (nearest <= self.largest_distance))
+            labels, best = self.decide(probabilities), probabilities.max(axis=1)[sure]
+            moved.append(np.bincount(labels[sure], minlength=len(data.classes)))
+            confidence.append((float(best.min()), float(best.mean())))
+            labelled = labelled.joined(unlabelled.with_target(labels).take(np.flatnonzero(sure)))
+            unlabelled = unlabelled.take(np.flatnonzero(~sure))
+            self.base_ = fitted(self.base, labelled, rng.spawn(1)[0])
+        self.moved_ = np.array(moved, np.float64).reshape(-1, len(data.classes))
+        self.confidence_ = np.array(confidence).reshape(-1, 2)
+        self.left_ = 0 if unlabelled is None else len(unlabelled)
 
     def predict_proba(self, table: Table) -> Array:
         """The probabilities of the base."""
@@ -109,7 +102,9 @@ class SelfTraining(Classifier):
 
     def decide(self, probabilities: Array) -> Codes:
         """The decision of the base."""
-        return np.asarray(self.base_.final.decide(probabilities))
+        final = self.base_.final
+        assert isinstance(final, Classifier)
+        return final.decide(probabilities)
 
     def check_learned(self) -> None:
         """A base of the kind that was asked for."""

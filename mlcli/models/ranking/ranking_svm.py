@@ -47,268 +47,10 @@ from mlcli.engines.solvers.interior_point import PiecewiseLinear, PiecewiseMinim
 from mlcli.engines.solvers.newton import newton
 from mlcli.tasks.ranking import GroupedRows, Ranker
 
-# The squared hinge needs sums only and lists no pairs; the hinge lists at most as many pairs as fit a window.
-#
-# The slack of a pair (a, b) is 1 − (s_a − s_b) where that is above 0. Far from its margin a pair costs nothing
-# or a straight line that needs only sums. So the pairs near their margin are listed, the cost of the others is
-# kept fixed, and the interior point method solves this problem. It lies nowhere above the true objective, so
-# that its minimum is a proven lower bound, and a step towards it goes down. If all pairs fit, one round is the
-# whole method.
-
-CELLS = 1 << 17
 WINDOW = 1 << 19
-"""Rows that lie near to each other, of which at most half are pairs, as many as are listed at once."""
-ROUNDS = 200
-NARROWEST = SHORTEST_STEP = 2.0**-20
-CHANGE, TOO_LONG = 10.0, 2.0**-10
-"""How many times as much a way is held back, of which less than so large a part was gone."""
-MOST_HELD, ROUNDED = 1e15, 1e-9
-"""Held back more, or so near to the bound without a way down, only roundings are left to win."""
-ROUGH, NEAR = 1e-4, 0.05
-"""How precisely a window is solved whose solution lies farther away than so large a share of the objective."""
-
-
-@dataclass(frozen=True, eq=False)
-class PairDifferences:
-    """The matrix whose row for a pair (a, b) is x_a − x_b; it is never written out as a whole."""
-
-    X: Array
-    pairs: PreferencePairs
-
-    def times(self, w: Array) -> Array:
-        """How far each pair lies apart."""
-        return self.pairs.gaps(self.X @ w)
-
-    def back(self, value: Array) -> Array:
-        """A value of each pair, gathered by columns."""
-        return np.asarray(self.pairs.gathered(value, len(self.X)) @ self.X)
-
-    def gram(self, blocks: Array) -> Array:
-        """Σ weight × the products of two columns of a difference, block by block."""
-        weight, total = blocks[:, 0, 0], np.zeros((self.X.shape[1],) * 2)
-        for block in blocks_of(len(self.pairs), self.X.shape[1], CELLS):
-            difference = self.X[self.pairs.higher[block]] - self.X[self.pairs.lower[block]]
-            total += (difference * weight[block, None]).T @ difference
-        return total
-
-
-@dataclass(frozen=True, eq=False)
-class PairSums:
-    """½‖w‖² + c × what the pairs of training rows lack, or its square, added up per row."""
-
-    X: Array
-    relevance: Array
-    group: Codes
-    weights: Array
-    c: float
-
-    @classmethod
-    def of(cls, data: GroupedRows, numbers: Array, c: float) -> Self:
-        """A common offset of all rows cancels in pairs, and would only cost digits."""
-        return cls(numbers - numbers.mean(axis=0), data.relevance, data.group, data.weights, c)
-
-    def pairs(self) -> int:
-        """How many pairs there are."""
-        return int(pair_weight(self.relevance, self.group, np.ones(len(self.group))).sum())
-
-    @cached_property
-    def penalty(self) -> Penalty:
-        """½‖w‖²."""
-        width = self.X.shape[1]
-        return Penalty(np.ones(width), np.zeros(width))
-
-    def at(self, w: Array) -> Iterate:
-        """The objective of the squared hinge."""
-        score = self.X @ w
-        powers = self._powers(score, 2)
-        count, total, squares = self._lower(score, powers).T
-        lack = float(self.weights @ (count * (1 - score) ** 2 + 2 * (1 - score) * total + squares))
-        above, sum_above, _ = self._higher(score, powers).T
-        pull = above * (1 + score) - sum_above - count * (1 - score) - total
-        slope = w + self.c * 2 * (self.weights * pull) @ self.X
-        return Iterate(w, float(w @ w) / 2 + self.c * lack, slope, score, float(np.abs(slope).max(initial=0.0)))
-
-    def curvature(self, here: Iterate) -> Array:
-        """What the gradient of the squared hinge changes by."""
-        below, above = (side(here.scores, self.weights[:, None])[:, 0] for side in (self._lower, self._higher))
-        partners = self._lower(here.scores, self.weights[:, None] * self.X)
-        own = (self.X * (self.weights * (below + above))[:, None]).T @ self.X
-        crossed = (self.X * self.weights[:, None]).T @ partners
-        return np.asarray(np.eye(len(here.w)) + 2 * self.c * (own - crossed - crossed.T))
-
-    def gap(self, here: Iterate) -> float:
-        """The squared hinge's objective is at most so much above the least one."""
-        return float(here.gradient @ here.gradient) / 2
-
-    def reached(self, here: Iterate, fall: float, tolerance: float) -> bool:
-        """Whether the gap is small beside the objective."""
-        return self.gap(here) <= tolerance * here.value
-
-    def hinge(self, w: Array) -> float:
-        """The objective of the hinge."""
-        score = self.X @ w
-        count, total = self._lower(score, self._powers(score, 1)).T
-        return float(w @ w / 2 + self.c * (self.weights @ (count * (1 - score) + total)))
-
-    def line_of_lack(self, score: Array, margin: float) -> tuple[Array, float]:
-        """Slope and offset, as a function of w, of the lack of the pairs within a smaller margin."""
-        sides = (self._lower, self._higher)
-        below, above = (side(score, self.weights[:, None], margin)[:, 0] for side in sides)
-        return np.asarray((self.weights * (above - below)) @ self.X), float(self.weights @ below)
-
-    def _lower(self, score: Array, summed: Array, margin: float = 1.0) -> Array:
-        """For each row, the sum over its partners below that lack something of the margin."""
-        return of_lower(self.relevance, self.group, score, margin, summed)
-
-    def _higher(self, score: Array, summed: Array, margin: float = 1.0) -> Array:
-        """For each row, the sum over its partners above."""
-        return of_higher(self.relevance, self.group, score, margin, summed)
-
-    def _powers(self, score: Array, most: int) -> Array:
-        """Weight × score⁰, weight × score¹, ...: what sums of lacks are made from."""
-        return np.column_stack([self.weights * score**power for power in range(most + 1)])
-
-
-def least_squared_hinge(rows: PairSums, tolerance: float, max_iterations: int) -> PiecewiseMinimum:
-    """By Newton's method: the objective is made of parabolas, so that the last step is exact (Lee & Lin 2014)."""
-    minimum = newton(rows, np.zeros(rows.X.shape[1]), tolerance, max_iterations)
-    return PiecewiseMinimum(minimum.at.w, minimum.at.value, rows.gap(minimum.at), minimum.iterations)
-
-
-def least_hinge(rows: PairSums, tolerance: float, max_iterations: int) -> PiecewiseMinimum:
-    """Minimise what the window shows, go there, and open it anew, until the gap is small beside the objective.
-
-    Where the way there turns out too long, the next one is held back by ½ hold ‖w − here‖² (a proximal term), and
-    a window that is solved so proves no bound.
-    """
-    w, least, hold, iterations = _start(rows, max_iterations), 0.0, 0.0, 0
-    objective = rows.hinge(w)
-    for _ in range(ROUNDS):
-        window, whole = _window(rows, rows.X @ w)
-        near = whole or objective - least <= NEAR * objective
-        held = replace(window, curvature=window.curvature * (1 + hold), slope=window.slope - hold * w)
-        minimum = interior_point(held, tolerance if near else ROUGH, max_iterations)
-        iterations += minimum.iterations
-        if whole:
-            return replace(minimum, iterations=iterations)
-        if hold == 0:
-            least = max(least, minimum.value - minimum.gap)
-        length, objective = _length(rows, w, minimum.w, objective)
-        w = w + length * (minimum.w - w)
-        enough = tolerance if length else max(tolerance, ROUNDED)
-        if (hold == 0 and objective - least <= enough * objective) or hold > MOST_HELD:
-            break
-        hold = _held(hold, length)
-    return PiecewiseMinimum(w, objective, max(objective - least, 0.0), iterations)
-
-
-def _window(rows: PairSums, score: Array) -> tuple[PiecewiseLinear, bool]:
-    """The pairs near their margin, with the line of those lacking more; whether that is all pairs."""
-    reach = np.inf
-    near = rows_in_window(rows.group, score, -reach, reach)
-    while near.size > WINDOW and reach > NARROWEST:
-        reach = min(reach, 2.0) / 2
-        near = rows_in_window(rows.group, score, 1 - reach, 1 + reach)
-    pairs = pairs_in_window(rows.relevance, rows.weights, near)
-    slope, offset = rows.line_of_lack(score, 1 - reach)
-    ones = np.ones(rows.X.shape[1])
-    terms = PairDifferences(rows.X, pairs)
-    shown = PiecewiseLinear(
-        terms, rows.c * pairs.weight, np.ones(len(pairs)), ones, rows.c * slope, rows.c * offset
-    )
-    return shown, bool(np.isinf(reach))
-
-
-def _held(hold: float, length: float) -> float:
-    """More after a way that was too long, less after one that was not, and nothing rather than little."""
-    if length < TOO_LONG:
-        return max(hold, 1.0) * CHANGE
-    return hold / CHANGE if hold > CHANGE else 0.0
-
-
-def _start(rows: PairSums, max_iterations: int) -> Array:
-    """The minimum of the squared hinge, which needs no pairs; anything, where the first window holds them all."""
-    nowhere = np.zeros(rows.X.shape[1])
-    everything = rows_in_window(rows.group, rows.X @ nowhere, -np.inf, np.inf).size <= WINDOW
-    return nowhere if everything else least_squared_hinge(rows, ROUGH, max_iterations).w
-
-
-def _length(rows: PairSums, here: Array, there: Array, objective: float) -> tuple[float, float]:
-    """The whole way, its half, its quarter, ...: the first that lowers the objective, and to what."""
-    length = 1.0
-    while length > SHORTEST_STEP:
-        if (reached := rows.hinge(here + length * (there - here))) < objective:
-            return length, reached
-        length /= 2
-    return 0.0, objective
-
-
-@dataclass(frozen=True, eq=False)
-class PreferencePairs:
-    """Row positions of the higher and the lower row of each pair, and what the pair counts."""
-
-    higher: Rows
-    lower: Rows
-    weight: Array
-    """The product of the weights of its rows: rows of weight 2 and 3 are as many as 6 pairs of plain rows."""
-
-    def __len__(self) -> int:
-        return len(self.higher)
-
-    def gaps(self, score: Array) -> Array:
-        """How far the higher row of each pair is above the lower one by some score."""
-        return np.asarray(score[self.higher] - score[self.lower])
-
-    def gathered(self, value: Array, rows: int) -> Array:
-        """What a value of each pair adds up to in each row: counted for the higher one, against the lower one."""
-        gained, lost = (np.bincount(end, weights=value, minlength=rows) for end in (self.higher, self.lower))
-        return np.asarray(gained - lost)
-
-
-@dataclass(frozen=True, eq=False)
-class RowsInWindow:
-    """For each row, the rows of its group that lie near it by a score: those of ``order`` from first to last."""
-
-    order: Rows
-    first: Rows
-    count: Rows
-
-    @property
-    def size(self) -> int:
-        """How many there are, of all rows together."""
-        return int(self.count.sum())
-
-
-def rows_in_window(group: Codes, score: Array, least: float, most: float) -> RowsInWindow:
-    """The rows whose score is lower by something between ``least`` and ``most``."""
-    first = _rows_before(group, -score, least - score, before_equals=True)
-    last = _rows_before(group, -score, most - score, before_equals=False)
-    return RowsInWindow(np.lexsort((-score, group)), first, np.maximum(last - first, 0))
-
-
-def pairs_in_window(value: Array, weight: Array, near: RowsInWindow) -> PreferencePairs:
-    """The pairs of each row with those near it that have a lower value, but those of weight 0."""
-    higher = np.repeat(np.arange(len(value)), near.count)
-    along = np.arange(len(higher)) - np.repeat(np.cumsum(near.count) - near.count, near.count)
-    lower = near.order[along + near.first[higher]]
-    together = weight[higher] * weight[lower]
-    kept = (value[higher] > value[lower]) & (together > 0)
-    return PreferencePairs(higher[kept], lower[kept], together[kept])
-
-
-def _rows_before(group: Codes, stands: Array, asks: Array, *, before_equals: bool) -> Rows:
-    """How many rows, by group and place, stand before where each row asks."""
-    count = len(group)
-    turn = np.repeat([1, 0] if before_equals else [0, 1], count)
-    order = np.lexsort((turn, np.concatenate([stands, asks]), np.tile(group, 2)))
-    asking = order >= count
-    result = np.empty(count, np.intp)
-    result[order[asking] - count] = np.cumsum(~asking)[asking]
-    return result
-
-
-OF_OPTION = "(option)"
-LOSSES = {"hinge": least_hinge, "squared-hinge": least_squared_hinge}
+"""As many pairs of near rows are listed at once; at most half of them are pairs to be ordered."""
+ROUGH = 1e-4
+"""The precision of problems whose solution is only a step on the way."""
 
 
 @register("ranking-svm", reference="Herbrich, Graepel & Obermayer 2000; Joachims 2002")
@@ -316,7 +58,9 @@ class RankingSVM(Ranker):
     """Pairs as rows of a support vector machine."""
 
     C: float = param(1.0, "what a pair costs for each unit that it lacks of its margin", gt=0, tune=(1e-3, 1e3))
-    loss: str = param("hinge", "the loss: how what a pair lacks of its margin is counted", choices=LOSSES)
+    loss: str = param(
+        "hinge", "the loss: how what a pair lacks of its margin is counted", choices=("hinge", "squared-hinge")
+    )
     option: str | None = param(None, "the nominal column of which every level has weights of its own")
     tolerance: float = param(1e-12, "the duality gap, as a share of the objective, at which to stop", gt=0)
     max_iterations: int = param(200, "how many steps at most", ge=1)
@@ -335,67 +79,290 @@ class RankingSVM(Ranker):
     def fit(self, data: GroupedRows, rng: np.random.Generator) -> None:
         """Minimise the loss of all pairs."""
         data = data.counted()
-        rows = PairSums.of(data, self._seen(data.table), self.C)
-        found = LOSSES[self.loss](rows, self.tolerance, self.max_iterations)
-        if found.gap > self.tolerance * found.value:
-            reached = f"stopped after {found.iterations} steps with a gap of {found.gap / found.value:.1e}"
-            text = f"{self.id} {reached}, above the tolerance {self.tolerance:g}"
-            warnings.warn(f"{text}; columns of one scale or a smaller C would help", MlcliWarning, stacklevel=2)
-        self.weights_, self.objective_, self.gap_ = found.w, found.value, found.gap
-        self.iterations_, self.pairs_ = found.iterations, rows.pairs()
-        self.in_order_ = share_in_order(rows.relevance, rows.group, rows.X @ found.w, rows.weights)
+        rows = PairSums.of(data, self._features(data.table), self.C)
+        minimise = least_hinge if self.loss == "hinge" else least_squared_hinge
+        minimum = minimise(rows, self.tolerance, self.max_iterations)
+        if minimum.gap > self.tolerance * minimum.value:
+            reached = f"stopped after {minimum.iterations} steps with a gap of {minimum.gap / minimum.value:.1e}"
+            message = f"{self.id} {reached}, above the tolerance {self.tolerance:g}"
+            warnings.warn(f"{message}; columns of one scale or a smaller C would help", MlcliWarning, stacklevel=2)
+        self.weights_, self.objective_, self.gap_ = minimum.w, minimum.value, minimum.gap
+        self.iterations_ = minimum.iterations
+        self.pairs_ = int(pair_weight(rows.relevance, rows.group, np.ones(len(data))).sum())
+        self.in_order_ = share_in_order(rows.relevance, rows.group, rows.X @ minimum.w, rows.weights)
 
     def score_rows(self, table: Table) -> Array:
         """w·x, summed row by row: equal rows get equal scores wherever they stand."""
-        return np.asarray((self._seen(table) * self.weights_).sum(axis=1))
+        return np.asarray((self._features(table) * self.weights_).sum(axis=1))
 
-    def _options(self) -> tuple[list[int], list[int]]:
-        """The columns that indicate options, and the others."""
-        names = [column.name for column in self.columns_]
-        of_option = [j for j, name in enumerate(names) if name.startswith(f"{self.option}=")]
-        return of_option, [j for j in range(len(names)) if j not in of_option]
+    def _option_columns(self) -> tuple[list[int], list[int]]:
+        """The indices of the columns that indicate options, and of the others."""
+        indicators = [column.name.startswith(f"{self.option}=") for column in self.columns_]
+        return np.flatnonzero(indicators).tolist(), np.flatnonzero(np.logical_not(indicators)).tolist()
 
-    def _seen(self, table: Table) -> Array:
+    def _features(self, table: Table) -> Array:
         """The columns; with options the options themselves, then each other column times each option."""
         if self.option is None:
             return table.numbers
-        of_option, others = self._options()
-        if not of_option:
-            what = f"{self.id}: there is no nominal column '{self.option}' of options"
-            raise FitError(
-                what, hint="option names the column whose levels are ranked, such as the mode of travel"
-            )
-        options = table.numbers[:, of_option]
-        if len(of_option) == 1:
+        indicators, others = self._option_columns()
+        if not indicators:
+            message = f"{self.id}: there is no nominal column '{self.option}' of options"
+            hint = "option names the column whose levels are ranked, such as the mode of travel"
+            raise FitError(message, hint=hint)
+        options = table.numbers[:, indicators]
+        if len(indicators) == 1:
             options = np.hstack([1 - options, options])
         crossed = table.numbers[:, others, None] * options[:, None, :]
         return np.hstack([options, crossed.reshape(len(table), -1)])
 
-    def check_learned(self) -> None:
-        """One weight per column, or per option and column."""
-        if np.shape(self.weights_) != (
-            self._seen(Table.of([(c, np.empty(0)) for c in self.columns_], 0)).shape[1],
-        ):
-            raise ValueError("weights that do not fit the columns")
-
     def explain(self) -> findings.Explanation:
-        """The weight of each column, and how the training pairs lie."""
+        """The weight of each column (for each option), and how the training pairs lie."""
+        names = [column.name for column in self.columns_]
+        header, rows = ("column", "weight"), list[tuple[findings.Entry, ...]]()
+        if self.option is None:
+            rows.extend(zip(names, self.weights_.tolist(), strict=True))
+        else:
+            indicators, others = self._option_columns()
+            options = [names[j] for j in indicators]
+            if len(options) == 1:
+                options = [f"not {options[0]}", *options]
+            header = ("column", *options)
+            by_column = self.weights_.reshape(-1, len(options)).tolist()
+            lines = zip(["(option)", *(names[j] for j in others)], by_column, strict=True)
+            rows.extend((name, *weights) for name, weights in lines)
         note = "What one unit more (a standard deviation, if standardised) adds to the score of a row."
-        lines = (
+        pairs = (
             f"{self.pairs_} training pairs, {100 * self.in_order_:.1f} % of them in the right order",
             f"{self.loss}: objective {self.objective_:.6g} after {self.iterations_} steps, "
             f"at most {self.gap_:.1e} above the least",
         )
-        header, rows = self._weight_rows()
-        return findings.Table("Weights", header, rows, note=note), findings.Lines("Pairs", lines)
+        return findings.Table("Weights", header, tuple(rows), note=note), findings.Lines("Pairs", pairs)
 
-    def _weight_rows(self) -> tuple[tuple[str, ...], tuple[tuple[findings.Entry, ...], ...]]:
-        """A line for each column, with a weight for each option."""
-        names = [column.name for column in self.columns_]
-        if self.option is None:
-            return ("column", "weight"), tuple(zip(names, self.weights_.tolist(), strict=True))
-        of_option, others = self._options()
-        options = [names[j] for j in of_option]
-        options = [f"not {options[0]}", *options] if len(options) == 1 else options
-        lines = zip([OF_OPTION, *(names[j] for j in others)], self.weights_.reshape(-1, len(options)), strict=True)
-        return ("column", *options), tuple((name, *weights.tolist()) for name, weights in lines)
+    def check_learned(self) -> None:
+        """One weight per column, or per option and column."""
+        empty = Table.of([(column, np.empty(0)) for column in self.columns_], 0)
+        if np.shape(self.weights_) != (self._features(empty).shape[1],):
+            raise ValueError("weights that do not fit the columns")
+
+
+# The slack of a pair (a, b) is 1 − (s_a − s_b) where that is above 0. The squared hinge needs sums of slacks only
+# and lists no pairs.
+
+
+@dataclass(frozen=True, eq=False)
+class PairSums:
+    """½‖w‖² + c × the slacks of the pairs of training rows, or their squares, added up per row."""
+
+    X: Array
+    relevance: Array
+    group: Codes
+    weights: Array
+    c: float
+
+    @classmethod
+    def of(cls, data: GroupedRows, numbers: Array, c: float) -> Self:
+        """A common offset of all rows cancels in pairs, and would only cost digits."""
+        return cls(numbers - numbers.mean(axis=0), data.relevance, data.group, data.weights, c)
+
+    @cached_property
+    def penalty(self) -> Penalty:
+        """½‖w‖²."""
+        width = self.X.shape[1]
+        return Penalty(np.ones(width), np.zeros(width))
+
+    def at(self, w: Array) -> Iterate:
+        """The objective of the squared hinge and its gradient."""
+        score = self.X @ w
+        powers = self._powers(score, 2)
+        count, total, squares = self._lower(score, powers).T
+        loss = float(self.weights @ (count * (1 - score) ** 2 + 2 * (1 - score) * total + squares))
+        above, sum_above, _ = self._higher(score, powers).T
+        pull = above * (1 + score) - sum_above - count * (1 - score) - total
+        gradient = w + self.c * 2 * (self.weights * pull) @ self.X
+        steepness = float(np.abs(gradient).max(initial=0.0))
+        return Iterate(w, float(w @ w) / 2 + self.c * loss, gradient, score, steepness)
+
+    def curvature(self, here: Iterate) -> Array:
+        """The Hessian of the squared hinge."""
+        below, above = (side(here.scores, self.weights[:, None])[:, 0] for side in (self._lower, self._higher))
+        partners = self._lower(here.scores, self.weights[:, None] * self.X)
+        own = (self.X * (self.weights * (below + above))[:, None]).T @ self.X
+        crossed = (self.X * self.weights[:, None]).T @ partners
+        return np.asarray(np.eye(len(here.w)) + 2 * self.c * (own - crossed - crossed.T))
+
+    def gap(self, here: Iterate) -> float:
+        """A bound on how far the objective of the squared hinge is above the least one."""
+        return float(here.gradient @ here.gradient) / 2
+
+    def reached(self, here: Iterate, fall: float, tolerance: float) -> bool:
+        """Whether the gap is small beside the objective."""
+        return self.gap(here) <= tolerance * here.value
+
+    def hinge(self, w: Array) -> float:
+        """The objective of the hinge."""
+        score = self.X @ w
+        count, total = self._lower(score, self._powers(score, 1)).T
+        return float(w @ w / 2 + self.c * (self.weights @ (count * (1 - score) + total)))
+
+    def line_within(self, score: Array, margin: float) -> tuple[Array, float]:
+        """Slope and offset, as a function of w, of the slacks of the pairs within a smaller margin."""
+        below = self._lower(score, self.weights[:, None], margin)[:, 0]
+        above = self._higher(score, self.weights[:, None], margin)[:, 0]
+        return np.asarray((self.weights * (above - below)) @ self.X), float(self.weights @ below)
+
+    def _lower(self, score: Array, summed: Array, margin: float = 1.0) -> Array:
+        """For each row, the sum over its partners below that have a slack."""
+        return of_lower(self.relevance, self.group, score, margin, summed)
+
+    def _higher(self, score: Array, summed: Array, margin: float = 1.0) -> Array:
+        """For each row, the sum over its partners above that have a slack."""
+        return of_higher(self.relevance, self.group, score, margin, summed)
+
+    def _powers(self, score: Array, most: int) -> Array:
+        """Weight × score⁰, weight × score¹, ...: what sums of slacks are made from."""
+        return np.column_stack([self.weights * score**power for power in range(most + 1)])
+
+
+def least_squared_hinge(rows: PairSums, tolerance: float, max_iterations: int) -> PiecewiseMinimum:
+    """By Newton's method: the objective is made of parabolas, so that the last step is exact (Lee & Lin 2014)."""
+    minimum = newton(rows, np.zeros(rows.X.shape[1]), tolerance, max_iterations)
+    return PiecewiseMinimum(minimum.at.w, minimum.at.value, rows.gap(minimum.at), minimum.iterations)
+
+
+# The hinge. Far from its margin a pair costs nothing, or a straight line that needs only sums. So the pairs near
+# their margin are listed, the cost of the others is kept fixed, and the interior point method solves this problem.
+# It lies nowhere above the true objective, so that its minimum is a proven lower bound, and a step towards it goes
+# down. If all pairs fit, one round is the whole method.
+
+
+def least_hinge(rows: PairSums, tolerance: float, max_iterations: int) -> PiecewiseMinimum:
+    """Solve the window of listed pairs, step towards its solution, and list anew, until the gap is small.
+
+    After a step that turned out too long, the next one is held back by ½ hold ‖w − here‖² (a proximal term); a
+    window that is solved so proves no bound.
+    """
+    w, bound, hold, iterations = np.zeros(rows.X.shape[1]), 0.0, 0.0, 0
+    if rows_in_window(rows.group, rows.X @ w, -np.inf, np.inf).size > WINDOW:
+        w = least_squared_hinge(rows, ROUGH, max_iterations).w  # a start that needs no pairs
+    objective = rows.hinge(w)
+    for _ in range(200):
+        window, holds_all = _window(rows, rows.X @ w)
+        near = holds_all or objective - bound <= 0.05 * objective
+        held = replace(window, curvature=window.curvature * (1 + hold), slope=window.slope - hold * w)
+        minimum = interior_point(held, tolerance if near else ROUGH, max_iterations)
+        iterations += minimum.iterations
+        if holds_all:
+            return replace(minimum, iterations=iterations)
+        if hold == 0:
+            bound = max(bound, minimum.value - minimum.gap)
+        length = 1.0  # the whole step, half of it, ...: the first that lowers the objective
+        while length > 2.0**-20 and (reached := rows.hinge(w + length * (minimum.w - w))) >= objective:
+            length /= 2
+        if length > 2.0**-20:
+            w, objective = w + length * (minimum.w - w), reached
+        else:
+            length = 0.0
+        # Without a way down, or held back very much, only rounding errors are left to win.
+        enough = tolerance if length else max(tolerance, 1e-9)
+        if (hold == 0 and objective - bound <= enough * objective) or hold > 1e15:
+            break
+        weaker = hold / 10 if hold > 10 else 0.0
+        hold = weaker if length >= 2.0**-10 else max(hold, 1.0) * 10
+    return PiecewiseMinimum(w, objective, max(objective - bound, 0.0), iterations)
+
+
+def _window(rows: PairSums, score: Array) -> tuple[PiecewiseLinear, bool]:
+    """The pairs near their margin, with the line of those with more slack; whether all pairs are listed."""
+    reach = np.inf
+    near = rows_in_window(rows.group, score, -reach, reach)
+    while near.size > WINDOW and reach > 2.0**-20:
+        reach = min(reach, 2.0) / 2
+        near = rows_in_window(rows.group, score, 1 - reach, 1 + reach)
+    pairs = pairs_in_window(rows.relevance, rows.weights, near)
+    slope, offset = rows.line_within(score, 1 - reach)
+    ones = np.ones(rows.X.shape[1])
+    terms, costs = PairDifferences(rows.X, pairs), rows.c * pairs.weight
+    window = PiecewiseLinear(terms, costs, np.ones(len(pairs)), ones, rows.c * slope, rows.c * offset)
+    return window, bool(np.isinf(reach))
+
+
+@dataclass(frozen=True, eq=False)
+class RowsInWindow:
+    """For each row, the rows of its group that lie near it by a score: those of ``order`` from first to last."""
+
+    order: Rows
+    first: Rows
+    count: Rows
+
+    @property
+    def size(self) -> int:
+        """Their number for all rows together."""
+        return int(self.count.sum())
+
+
+def rows_in_window(group: Codes, score: Array, least: float, most: float) -> RowsInWindow:
+    """The rows whose score is lower by something between ``least`` and ``most``."""
+    first = _rows_before(group, -score, least - score, before_equals=True)
+    last = _rows_before(group, -score, most - score, before_equals=False)
+    return RowsInWindow(np.lexsort((-score, group)), first, np.maximum(last - first, 0))
+
+
+def _rows_before(group: Codes, places: Array, queries: Array, *, before_equals: bool) -> Rows:
+    """For each row, how many rows, by group and place, stand before its query."""
+    count = len(group)
+    turn = np.repeat([1, 0] if before_equals else [0, 1], count)
+    order = np.lexsort((turn, np.concatenate([places, queries]), np.tile(group, 2)))
+    is_query = order >= count
+    result = np.empty(count, np.intp)
+    result[order[is_query] - count] = np.cumsum(~is_query)[is_query]
+    return result
+
+
+@dataclass(frozen=True, eq=False)
+class PreferencePairs:
+    """Row positions of the higher and the lower row of each pair, and what the pair counts."""
+
+    higher: Rows
+    lower: Rows
+    weight: Array
+    """The product of the weights of its rows: rows of weight 2 and 3 are as many as 6 pairs of plain rows."""
+
+    def __len__(self) -> int:
+        return len(self.higher)
+
+
+def pairs_in_window(value: Array, weight: Array, near: RowsInWindow) -> PreferencePairs:
+    """The pairs of each row with those near it that have a lower value, without those of weight 0."""
+    higher = np.repeat(np.arange(len(value)), near.count)
+    along = np.arange(len(higher)) - np.repeat(np.cumsum(near.count) - near.count, near.count)
+    lower = near.order[along + near.first[higher]]
+    product = weight[higher] * weight[lower]
+    kept = (value[higher] > value[lower]) & (product > 0)
+    return PreferencePairs(higher[kept], lower[kept], product[kept])
+
+
+@dataclass(frozen=True, eq=False)
+class PairDifferences:
+    """The matrix whose row for a pair (a, b) is x_a − x_b; it is never written out as a whole."""
+
+    X: Array
+    pairs: PreferencePairs
+
+    def times(self, w: Array) -> Array:
+        """The difference of scores of each pair."""
+        score = self.X @ w
+        return np.asarray(score[self.pairs.higher] - score[self.pairs.lower])
+
+    def back(self, value: Array) -> Array:
+        """The transposed matrix times a value of each pair."""
+        gained = np.bincount(self.pairs.higher, weights=value, minlength=len(self.X))
+        lost = np.bincount(self.pairs.lower, weights=value, minlength=len(self.X))
+        return np.asarray((gained - lost) @ self.X)
+
+    def gram(self, blocks: Array) -> Array:
+        """Σ weight × the products of two columns of a difference, block by block."""
+        weight, total = blocks[:, 0, 0], np.zeros((self.X.shape[1],) * 2)
+        for block in blocks_of(len(self.pairs), self.X.shape[1], 1 << 17):
+            difference = self.X[self.pairs.higher[block]] - self.X[self.pairs.lower[block]]
+            total += (difference * weight[block, None]).T @ difference
+        return total

@@ -28,11 +28,10 @@ from mlcli.core.pair_sums import share_in_order
 from mlcli.core.params import learned
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
+from mlcli.core.tolerances import ROUNDING
 from mlcli.tasks.ranking import GroupedRows, Ranker
 
 DIRECTIONS = {1: "largest first", -1: "smallest first"}
-TIE = 1e-12
-"""Shares that differ by less are equal: sums of weights round."""
 
 
 @register("single-best-column", reference="Holte 1993, for classes: very simple rules perform well")
@@ -47,17 +46,19 @@ class SingleBestColumn(Ranker):
     accepts = Accepts(weights=True)
 
     def fit(self, data: GroupedRows, rng: np.random.Generator) -> None:
-        """Try every column; what orders pairs wrongly most often is as good, turned round."""
+        """Try every column; one that orders pairs wrongly most often is as good, turned round."""
         if not data.table.numbers.shape[1]:
             raise FitError("single-best-column needs at least one column")
-        known = data.relevance, data.group
-        self.right_ = np.array([share_in_order(*known, column, data.weights) for column in data.table.numbers.T])
+        shares = [
+            share_in_order(data.relevance, data.group, cells, data.weights) for cells in data.table.numbers.T
+        ]
+        self.right_ = np.array(shares)
         either_way = np.maximum(self.right_, 1 - self.right_)
-        self.place_ = int(np.argmax(either_way >= either_way.max() - TIE))
-        self.direction_ = 1 if self.right_[self.place_] >= 0.5 - TIE else -1
+        self.place_ = int(np.argmax(either_way >= either_way.max() - ROUNDING))
+        self.direction_ = 1 if self.right_[self.place_] >= 0.5 - ROUNDING else -1
 
     def score_rows(self, table: Table) -> Array:
-        """The column, or what is below 0 by as much."""
+        """The column, or its negative."""
         return np.asarray(self.direction_ * table.numbers[:, self.place_])
 
     def check_learned(self) -> None:
