@@ -35,7 +35,7 @@ from mlcli.core.nested import model_param
 from mlcli.core.params import learned, param
 from mlcli.core.ranges import Range
 from mlcli.core.registry import register
-from mlcli.core.tables import Array, Codes, Table
+from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.ensemble import check_members, fitted, outputs
 from mlcli.tasks.classification import CLASSIFICATION, Classifier, LabelledRows
 
@@ -75,7 +75,7 @@ class SelfTraining(Classifier):
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Label rows round by round, and learn from all that have a label by then."""
         labelled, unlabelled = data.alone(), data.unlabelled
-        moved, confidence = list[Array](), list[tuple[float, float]]()
+        moved, confidence = list[Rows](), list[tuple[float, float]]()
         self.base_ = fitted(self.base, labelled, rng.spawn(1)[0])
         while unlabelled is not None and len(unlabelled) and len(moved) != self.max_rounds:
             probabilities = self.predict_proba(unlabelled.table)

@@ -33,7 +33,7 @@ from mlcli.core.findings import Bars, Explanation, Lines
 from mlcli.core.moments import means
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
-from mlcli.core.tables import Array, Rows, Table
+from mlcli.core.tables import Array, Table
 from mlcli.core.tolerances import CLOSE_DECIMALS
 from mlcli.engines.centres import squared_differences
 from mlcli.engines.content_seeds import marks_of, places_of
@@ -42,12 +42,13 @@ from mlcli.engines.principal_components import elbow_note
 from mlcli.tasks.projection import Projector
 from mlcli.tasks.unsupervised import UnlabelledRows
 
-# Pictures: rows placed so that what is near stays near; only rows that were fitted have a place.
-
 
 @dataclass(kw_only=True, eq=False)
 class TransductiveProjector(Projector):
-    """Rows with a place each; what a row looks like from there is the mean of the rows that are nearest to it."""
+    """Each fitted row has a place; it is reconstructed as the mean of the rows that are nearest to its place.
+
+    What is near stays near; new rows have no place.
+    """
 
     transductive: ClassVar[bool] = True
     for_new_rows: ClassVar[str] = "pca places new rows"
@@ -60,66 +61,55 @@ class TransductiveProjector(Projector):
     rows_: Array = learned("rows", "numbers")
     """The training rows, in an order that follows from their cells."""
     marks_: Array = learned("rows", 2)
-    """By what each row is known again."""
+    """The mark by which each row is found again."""
     goodness_of_fit_: str = learned()
-    """How well it went."""
 
     accepts = Accepts(prefers_scaled=True)
 
     def fit(self, data: UnlabelledRows, rng: np.random.Generator) -> None:
         """Place every row."""
         X = data.table.numbers
-        alike = in_decimals(X)
-        order = np.lexsort(alike.T) if X.shape[1] else np.arange(len(X))
+        order = np.lexsort(in_decimals(X).T) if X.shape[1] else np.arange(len(X))
         self.marks_, self.rows_ = marks_of(data.table)[order], X[order]
         self.places_, self.goodness_of_fit_ = self.placed(self.rows_)
 
     def placed(self, X: Array) -> tuple[Array, str]:
-        """The place of each row, and how well it went."""
-        raise TypeError(f"{type(self).__name__} does not say where rows are placed")
+        """The place of each row, and a sentence on the goodness of fit."""
+        raise NotImplementedError
 
     def project(self, table: Table) -> Array:
         """The places of rows, which must be among those that were fitted."""
-        return np.asarray(self.places_[self._found(table)])
+        return np.asarray(self.places_[places_of(table, self.marks_, self.id, self.for_new_rows)])
 
     def reconstruct(self, table: Table) -> Array:
         """The mean of the other rows that are nearest to its place."""
-        found = self._found(table)
+        index = places_of(table, self.marks_, self.id, self.for_new_rows)
         count = min(self.neighbours, len(self.rows_) - 1)
         if count < 1:
-            return np.asarray(self.rows_[found])
-        # distances at once
-        step = max(1, (2**22) // len(self.rows_))
-        blocks = (found[start : start + step] for start in range(0, len(found), step))
-        made = [self.rows_[self._nearest(block, count)].mean(axis=1) for block in blocks]
-        return np.concatenate(made) if made else np.empty((0, self.rows_.shape[1]))
-
-    def _nearest(self, found: Rows, count: int) -> Rows:
-        """The other rows that are nearest to some rows in the picture."""
-        apart = squared_differences(self.places_[found], self.places_)
-        apart[np.arange(len(found)), found] = np.inf
-        return np.argsort(apart, axis=1, kind="stable")[:, :count]
-
-    def _found(self, table: Table) -> Rows:
-        return places_of(table, self.marks_, self.id, self.for_new_rows)
+            return np.asarray(self.rows_[index])
+        result = np.empty((len(index), self.rows_.shape[1]))
+        step = max(1, 2**22 // len(self.rows_))  # distances at once
+        for start in range(0, len(index), step):
+            block = index[start : start + step]
+            distances = squared_differences(self.places_[block], self.places_)
+            distances[np.arange(len(block)), block] = np.inf
+            nearest = np.argsort(distances, axis=1, kind="stable")[:, :count]
+            result[start : start + step] = self.rows_[nearest].mean(axis=1)
+        return result
 
     def middle(self) -> Array:
         """The mean row."""
         return means(self.rows_, np.ones(len(self.rows_)))
 
     def explain(self) -> Explanation:
-        """How well it went."""
+        """The goodness of fit."""
         return (Lines("Goodness of fit", (self.goodness_of_fit_,)),)
 
 
 def in_decimals(X: Array) -> Array:
-    """Rows in units of their spread, equal where they differ in the last digits only."""
+    """Rows in units of their spread, rounded so that differences in the last digits vanish."""
     unit = float(X.std()) if X.size else 0.0
     return np.asarray(np.round(X / (unit or 1.0), CLOSE_DECIMALS) + 0.0)
-
-
-ENOUGH = 1e-12
-"""Distances in the picture below this are none."""
 
 
 @register("mds", reference="Torgerson 1952; Kruskal 1964; De Leeuw 1977, SMACOF")
@@ -141,52 +131,48 @@ class MultidimensionalScaling(TransductiveProjector, Projector, ComparesPairs):
     )
 
     stresses_: Array = learned()
-    """Of classical places in one dimension, in two, and so on."""
+    """The stress of classical places in one dimension, in two, and so on up to six."""
 
     def placed(self, X: Array) -> tuple[Array, str]:
         """The places, and the stress."""
-        apart = DISTANCES[self.distance](X, X)
-        self.stresses_ = self._stresses(apart)
-        places, note = ClassicalScaling.of(apart, self.components).places(), ""
+        distances = DISTANCES[self.distance](X, X)
+        most = min(6, max(len(distances) - 1, 1))
+        classical = ClassicalScaling.of(distances, most).places()
+        self.stresses_ = np.array([kruskal_stress(distances, classical[:, :k]) for k in range(1, most + 1)])
+        places, note = ClassicalScaling.of(distances, self.components).places(), ""
         if self.by == "metric":
-            places, steps = self._majorised(apart, places)
+            places, steps = self._majorise(distances, places)
             note = f" after {steps} steps"
-        stress = share_of_stress(apart, places)
+        stress = kruskal_stress(distances, places)
         return places, f"Kruskal's stress {stress:.4g}{note}: the share of the distances that the places get wrong"
 
-    def _stresses(self, apart: Array) -> Array:
-        """What classical places of some components get wrong."""
-        # the stress of up to six components, to choose by
-        most = min(6, max(len(apart) - 1, 1))
-        places = ClassicalScaling.of(apart, most).places()
-        return np.array([share_of_stress(apart, places[:, :count]) for count in range(1, most + 1)])
-
-    def explain(self) -> Explanation:
-        """How well it went, and how well it would with other numbers of components."""
-        counts = tuple(map(str, range(1, len(self.stresses_) + 1)))
-        note = f"of classical scaling{elbow_note(self.stresses_)}"
-        stress = Bars("Stress", ("components", "stress"), counts, tuple(self.stresses_.tolist()), note=note)
-        return (*super().explain(), stress)
-
-    def _majorised(self, apart: Array, places: Array) -> tuple[Array, int]:
-        """Places of less and less stress."""
-        before = raw_stress(apart, places)
+    def _majorise(self, distances: Array, places: Array) -> tuple[Array, int]:
+        """SMACOF: places of less and less stress, and the number of steps."""
+        before = raw_stress(distances, places)
         for step in range(1, self.most_steps + 1):
             shown = euclidean(places, places)
-            ratio = np.where(shown > ENOUGH, apart / np.where(shown > ENOUGH, shown, 1.0), 0.0)
+            apart = shown > 1e-12
+            ratio = np.where(apart, distances / np.where(apart, shown, 1.0), 0.0)
             places = (ratio.sum(axis=1)[:, None] * places - ratio @ places) / max(len(places), 1)
-            stress = raw_stress(apart, places)
+            stress = raw_stress(distances, places)
             if before - stress <= self.tolerance * before:
                 return places, step
             before = stress
         return places, self.most_steps
 
+    def explain(self) -> Explanation:
+        """The goodness of fit, and the stress with other numbers of components."""
+        counts = tuple(map(str, range(1, len(self.stresses_) + 1)))
+        note = f"of classical scaling{elbow_note(self.stresses_)}"
+        stress = Bars("Stress", ("components", "stress"), counts, tuple(self.stresses_.tolist()), note=note)
+        return (*super().explain(), stress)
 
-def raw_stress(apart: Array, indices: Array) -> float:
+
+def raw_stress(distances: Array, places: Array) -> float:
     """Σ (d − |z_i − z_j|)² over all pairs, each twice."""
-    return float(((apart - euclidean(indices, indices)) ** 2).sum())
+    return float(((distances - euclidean(places, places)) ** 2).sum())
 
 
-def share_of_stress(apart: Array, indices: Array) -> float:
+def kruskal_stress(distances: Array, places: Array) -> float:
     """Kruskal's stress."""
-    return float(np.sqrt(raw_stress(apart, indices) / (float((apart**2).sum()) or 1.0)))
+    return float(np.sqrt(raw_stress(distances, places) / (float((distances**2).sum()) or 1.0)))

@@ -35,9 +35,9 @@ class MeanRow(Projector):
     accepts = Accepts(weights=True, prefers_scaled=True)
 
     def fit(self, data: UnlabelledRows, rng: np.random.Generator) -> None:
-        """Take the mean of each column, and what is lost by it."""
-        found = moments(data.table.numbers, data.weights)
-        self.mean_, self.deviation_ = found.mean, np.sqrt(found.variance)
+        """Learn the mean and the standard deviation of each column."""
+        of_columns = moments(data.table.numbers, data.weights)
+        self.mean_, self.deviation_ = of_columns.mean, np.sqrt(of_columns.variance)
 
     def project(self, table: Table) -> Array:
         """No column."""

@@ -33,51 +33,44 @@ from mlcli.engines.principal_components import principal_axes
 from mlcli.models.projection.mds import TransductiveProjector, in_decimals
 from mlcli.tasks.projection import Projector
 
-ROOM = 3
-"""The kernel works in three dimensions, of which the last are empty where fewer are wanted."""
 EXAGGERATION = 12.0
-HALVINGS = 64
+"""How many times as much p counts in the first quarter of the steps."""
 
 
 @register("t-sne", reference="van der Maaten & Hinton 2008; van der Maaten 2014")
 class StochasticNeighbours(TransductiveProjector, Projector):
     """Rows beside their neighbours."""
 
-    components: int = param(2, "how many dimensions the places have", ge=1, le=ROOM)
+    components: int = param(2, "how many dimensions the places have", ge=1, le=3)
     perplexity: float = param(30.0, "how many neighbours count for each row, roughly", ge=1, tune=(5, 50))
     steps: int = param(1000, "how many steps of gradient descent are made", ge=20)
 
     def placed(self, X: Array) -> tuple[Array, str]:
         """The places, and the divergence."""
-        if len(X) < 4:
-            return np.zeros((len(X), self.components)), "fewer than four rows have no neighbours to keep"
-        # Steps of descent double a difference in the last digit again and again: the units of X do not matter.
-        X = in_decimals(X)
-        start, near, p = joint(X, min(self.perplexity, (len(X) - 1) / 3))
-        # the first principal components, 1e-4 wide
-        axes = principal_axes(X, np.ones(len(X)), by="auto", ddof=0, standardise=False)
-        found = np.zeros((len(X), ROOM))
-        count = min(self.components, X.shape[1])
-        found[:, :count] = axes.coordinates(X, count)
-        begin = found * 1e-4 / (found[:, 0].std() or 1.0)
-        places, divergence = self._descended(begin, start, near, p)
-        return places, f"KL divergence {divergence:.4g} after {self.steps} steps"
-
-    def _descended(self, begin: Array, start: Rows, near: Rows, p: Array) -> tuple[Array, float]:
-        """The places after all steps, and their divergence."""
         from mlcli.kernels.repulsion import forces, pulls
 
-        n = len(begin)
-        rate = max(n / EXAGGERATION / 4, 50.0)
+        n = len(X)
+        if n < 4:
+            return np.zeros((n, self.components)), "fewer than four rows have no neighbours to keep"
+        # Steps of descent double a difference in the last digit again and again: the units of X do not matter.
+        X = in_decimals(X)
+        start, near, p = joint(X, min(self.perplexity, (n - 1) / 3))
+        # It begins with the first principal components, 1e-4 wide, in the three dimensions of the kernel.
+        axes = principal_axes(X, np.ones(n), by="auto", ddof=0, standardise=False)
+        count = min(self.components, X.shape[1])
+        begin = np.zeros((n, 3))
+        begin[:, :count] = axes.coordinates(X, count)
+        begin = begin * 1e-4 / (begin[:, 0].std() or 1.0)
+
         y = np.ascontiguousarray(begin.T, np.float32)
+        rate = max(n / EXAGGERATION / 4, 50.0)
         push, pull = np.empty_like(y), np.empty_like(y)
         speed, gains = np.zeros_like(y), np.ones_like(y)
-        starts, places, shares = start.astype(np.int32), near.astype(np.int32), p.astype(np.float32)
-        early, total = self.steps // 4, 1.0
+        starts, neighbours, shares = start.astype(np.int32), near.astype(np.int32), p.astype(np.float32)
         for step in range(self.steps):
-            factor, momentum = (EXAGGERATION, 0.5) if step < early else (1.0, 0.8)
+            factor, momentum = (EXAGGERATION, 0.5) if step < self.steps // 4 else (1.0, 0.8)
             total = forces(y, push)
-            pulls(y, starts, places, shares, pull)
+            pulls(y, starts, neighbours, shares, pull)
             gradient = (4 * factor) * pull - np.float32(4 / total) * push
             gains = np.maximum(np.where(speed * gradient < 0, gains + 0.2, gains * 0.8), 0.01).astype(np.float32)
             speed = (momentum * speed - rate * gains * gradient).astype(np.float32)
@@ -86,7 +79,8 @@ class StochasticNeighbours(TransductiveProjector, Projector):
         z = y.T[:, : self.components].astype(np.float64)
         own = np.repeat(np.arange(n), np.diff(start))
         q = 1 / (1 + ((z[own] - z[near]) ** 2).sum(axis=1)) / forces(y, push)
-        return z, float((p * np.log(p / np.maximum(q, 1e-300))).sum())
+        divergence = float((p * np.log(p / np.maximum(q, 1e-300))).sum())
+        return z, f"KL divergence {divergence:.4g} after {self.steps} steps"
 
 
 def joint(X: Array, perplexity: float) -> tuple[Rows, Rows, Array]:
@@ -95,36 +89,29 @@ def joint(X: Array, perplexity: float) -> tuple[Rows, Rows, Array]:
 
     n = len(X)
     count = min(n - 1, int(3 * perplexity + 1))
-    near, apart = _nearest(X, count)
-    given = _conditional(apart, perplexity)
-    ends = np.arange(n + 1) * count
-    one = csr_array((given.ravel(), near.ravel(), ends), shape=(n, n))
-    both = (one + one.T).tocsr()
+    near, squared = np.empty((n, count), np.intp), np.empty((n, count))
+    for start in range(0, n, 500):
+        block = slice(start, start + 500)
+        distances = squared_differences(X[block], X)
+        own = np.arange(len(distances))
+        distances[own, start + own] = np.inf
+        near[block] = np.argpartition(distances, count - 1, axis=1)[:, :count]
+        squared[block] = np.take_along_axis(distances, near[block], axis=1)
+    conditional = conditional_probabilities(squared, perplexity)
+    directed = csr_array((conditional.ravel(), near.ravel(), np.arange(n + 1) * count), shape=(n, n))
+    both = (directed + directed.T).tocsr()
     both.sort_indices()
     return both.indptr, both.indices, np.maximum(both.data / both.data.sum(), 1e-12)
 
 
-def _nearest(X: Array, count: int) -> tuple[Rows, Array]:
-    """The nearest other rows of each row, and their squared distances."""
-    near, results = [], []
-    for start in range(0, len(X), 500):
-        apart = squared_differences(X[start : start + 500], X)
-        own = np.arange(len(apart))
-        apart[own, start + own] = np.inf
-        chosen = np.argpartition(apart, count - 1, axis=1)[:, :count]
-        near.append(chosen)
-        results.append(np.take_along_axis(apart, chosen, axis=1))
-    return np.concatenate(near), np.concatenate(results)
-
-
-def _conditional(apart: Array, perplexity: float) -> Array:
-    """p_{j|i}, its width found by halving for every row at once."""
+def conditional_probabilities(apart: Array, perplexity: float) -> Array:
+    """p_{j|i} from squared distances, the widths found by bisection for all rows at once."""
     apart = apart - apart.min(axis=1, keepdims=True)
     scale = apart.mean(axis=1, keepdims=True)
     apart = apart / np.where(scale > 0, scale, 1.0)
     low, high = np.zeros((len(apart), 1)), np.full((len(apart), 1), np.inf)
     beta = np.ones((len(apart), 1))
-    for _ in range(HALVINGS):
+    for _ in range(64):
         p = np.exp(-apart * beta)
         total = p.sum(axis=1, keepdims=True)
         entropy = np.log(total) + beta * (apart * p).sum(axis=1, keepdims=True) / total

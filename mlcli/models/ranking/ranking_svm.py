@@ -118,7 +118,8 @@ class RankingSVM(Ranker):
     def explain(self) -> findings.Explanation:
         """The weight of each column (for each option), and how the training pairs lie."""
         names = [column.name for column in self.columns_]
-        header, rows = ("column", "weight"), list[tuple[findings.Entry, ...]]()
+        header: tuple[str, ...] = ("column", "weight")
+        rows: list[tuple[findings.Entry, ...]] = []
         if self.option is None:
             rows.extend(zip(names, self.weights_.tolist(), strict=True))
         else:

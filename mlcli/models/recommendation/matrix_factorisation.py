@@ -21,7 +21,6 @@ Choices:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,9 +32,6 @@ from mlcli.core.tables import Array, Codes, Rows
 from mlcli.models.recommendation.user_item_bias import extremes
 from mlcli.tasks.recommendation import Ratings, Recommender
 
-START_WIDTH = 0.1
-LIKEST = 3
-"""How many items are named at each end of a factor."""
 BLOCK_CELLS = 4_000_000
 """Products of two columns that are made at once."""
 
@@ -61,19 +57,19 @@ class MatrixFactorisation(Recommender):
         user = RidgeByOwner.of(data.users, len(self.user_ratings_))
         item = RidgeByOwner.of(data.items, len(self.item_ratings_))
         items = np.zeros((item.size, 1 + self.factors))
-        items[:, 1:] = rng.normal(0.0, START_WIDTH, (item.size, self.factors))
+        items[:, 1:] = rng.normal(0.0, 0.1, (item.size, self.factors))
         items[self.item_ratings_ == 0] = 0.0
         losses = []
         for _ in range(self.rounds):
-            users = self._solved(user, data, items[data.items])
-            items = self._solved(item, data, users[data.users])
+            users = self._solve(user, data, items[data.items])
+            items = self._solve(item, data, users[data.users])
             errors = data.y - self.mean_ - agreement(users[data.users], items[data.items])
             loss = float(data.weights @ errors**2 + self.l2 * ((users**2).sum() + (items**2).sum()))
             losses.append(loss)
         self.users_, self.items_, self.losses_ = users, items, np.array(losses)
 
-    def _solved(self, side: RidgeByOwner, data: Ratings, others: Array) -> Array:
-        """Biases and factors of one side, given those that each rating meets on the other."""
+    def _solve(self, side: RidgeByOwner, data: Ratings, others: Array) -> Array:
+        """Biases and factors of one side, given those of the other side at each rating."""
         design = np.column_stack([np.ones(len(data)), others[:, 1:]])
         return side.ridge(design, data.y - self.mean_ - others[:, 0], data.weights, self.l2)
 
@@ -82,30 +78,26 @@ class MatrixFactorisation(Recommender):
         return self.mean_ + agreement(self.users_[users], self.items_[items])
 
     def explain(self) -> findings.Explanation:
-        """How the loss fell, who is farthest from the mean, and which items lie at the ends of each factor."""
+        """How the loss fell, the largest biases, and three items at each end of each factor."""
         user, item = self.columns_
         rows = []
         for factor in range(1, 1 + self.factors):
             order = np.argsort(self.items_[:-1, factor], kind="stable")
-            share = float((self.items_[:, factor] ** 2).sum() * (self.users_[:, factor] ** 2).sum()) ** 0.5
-            ends = (", ".join(item.levels[code] for code in end) for end in (order[:LIKEST], order[::-1][:LIKEST]))
-            rows.append((factor, share, *ends))
+            strength = float((self.items_[:, factor] ** 2).sum() * (self.users_[:, factor] ** 2).sum()) ** 0.5
+            ends = (", ".join(item.levels[code] for code in end) for end in (order[:3], order[::-1][:3]))
+            rows.append((factor, strength, *ends))
         header = ("factor", "strength", "items at one end", "items at the other")
         note = "strength: length of the factor over all items, times that over all users"
-        ends_of_factors = findings.Table("Factors", header=header, rows=tuple(rows), note=note)
+        losses = tuple((number, float(loss)) for number, loss in enumerate(self.losses_, 1))
         return (
-            findings.Table(
-                "Loss: squared error and penalty",
-                header=("round", "loss"),
-                rows=tuple((number, float(loss)) for number, loss in enumerate(self.losses_, 1)),
-            ),
+            findings.Table("Loss: squared error and penalty", ("round", "loss"), losses),
             extremes(item, self.items_[:, 0], self.item_ratings_),
             extremes(user, self.users_[:, 0], self.user_ratings_),
-            ends_of_factors,
+            findings.Table("Factors", header, tuple(rows), note=note),
         )
 
     def check_learned(self) -> None:
-        """One bias and the factors per user and item, and for those that are not known."""
+        """A bias and the factors for each user and item, and for unknown ones."""
         super().check_learned()
         if self.users_.shape[1] != 1 + self.factors:
             raise ValueError("there are not as many factors")
@@ -127,7 +119,7 @@ class RidgeByOwner:
     owners: Codes
     starts: Rows
     size: int
-    """How many owners what is learned has room for."""
+    """The number of all owners, with and without ratings."""
 
     @classmethod
     def of(cls, codes: Codes, size: int) -> RidgeByOwner:
@@ -137,31 +129,23 @@ class RidgeByOwner:
         return cls(order, owners, starts, size)
 
     def ridge(self, X: Array, y: Array, weights: Array, l2: float) -> Array:
-        """For each owner the b that makes Σ w (y − x·b)² + l2 |b|² smallest over its ratings; else 0.
+        """For each owner the b that minimises Σ w (y − x·b)² + l2 |b|² over its ratings; 0 without ratings.
 
         These are the normal equations (Σ w x xᵀ + l2 I) b = Σ w y x.
         """
         width = X.shape[1]
         result = np.zeros((self.size, width))
-        for first, last in self._blocks(width):
-            rows = self.order[self.starts[first] : self._end(last)]
+        bounds, first = np.append(self.starts, len(self.order)), 0
+        while first < len(self.owners):
+            # As many owners at once as make no more products than fit a block, but at least one.
+            most = self.starts[first] + max(1, BLOCK_CELLS // width**2)
+            last = max(first + 1, int(np.searchsorted(bounds[1:], most, "right")))
+            rows = self.order[bounds[first] : bounds[last]]
             starts = self.starts[first:last] - self.starts[first]
             weighted = X[rows] * weights[rows, None]
             gram = np.add.reduceat(weighted[:, :, None] * X[rows, None, :], starts)
             right = np.add.reduceat(weighted * y[rows, None], starts)
             gram[:, range(width), range(width)] += l2
             result[self.owners[first:last]] = np.linalg.solve(gram, right[:, :, None])[:, :, 0]
-        return result
-
-    def _blocks(self, width: int) -> Iterator[tuple[int, int]]:
-        """Consecutive owners whose ratings make no more products than fit; one alone may make more."""
-        most = max(1, BLOCK_CELLS // width**2)
-        ends = np.append(self.starts[1:], len(self.order))
-        first = 0
-        while first < len(self.owners):
-            last = max(first + 1, int(np.searchsorted(ends, self.starts[first] + most, "right")))
-            yield first, last
             first = last
-
-    def _end(self, owner: int) -> int:
-        return int(self.starts[owner]) if owner < len(self.starts) else len(self.order)
+        return result

@@ -34,10 +34,6 @@ from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Codes, Rows
 from mlcli.tasks.recommendation import Ratings, Recommender
 
-MOST_TURNS = 10_000
-SHOWN = 5
-"""How many of the highest, and of the lowest, are shown."""
-
 
 @register("user-item-bias", reference="Koren 2010, Factor in the neighbors, section 2.1")
 class UserItemBias(Recommender):
@@ -55,17 +51,16 @@ class UserItemBias(Recommender):
         """Let users and items take turns until neither moves."""
         self.mean_ = self.liked_from_
         residual, weights = data.y - self.mean_, data.weights
-        # converged: no move above this share of the largest distance from the mean
-        still = 1e-11 * float(np.abs(residual).max())
+        small = 1e-11 * float(np.abs(residual).max())
         users, items = np.zeros_like(self.user_ratings_), np.zeros_like(self.item_ratings_)
-        for _ in range(MOST_TURNS):
+        for _ in range(10_000):
             before = users
             users = self._biases(data.users, residual - items[data.items], weights, self.user_ratings_)
             items = self._biases(data.items, residual - users[data.users], weights, self.item_ratings_)
-            if np.abs(users - before).max() <= still:
+            if np.abs(users - before).max() <= small:
                 break
         else:
-            warnings.warn(f"the biases still move after {MOST_TURNS} turns", MlcliWarning, stacklevel=2)
+            warnings.warn("the biases still move after 10000 turns", MlcliWarning, stacklevel=2)
         self.user_bias_, self.item_bias_ = users, items
 
     def _biases(self, codes: Codes, left: Array, weights: Array, ratings: Array) -> Array:
@@ -87,10 +82,10 @@ class UserItemBias(Recommender):
 
 
 def extremes(column: Column, biases: Array, ratings: Array) -> findings.Table:
-    """The users, or items, that are rated highest and lowest, with how many training ratings they have."""
-    known = np.flatnonzero(ratings[:-1] > 0)
-    order = known[np.argsort(-biases[known], kind="stable")]
-    shown = order if len(order) <= 2 * SHOWN else np.concatenate([order[:SHOWN], order[-SHOWN:]])
+    """The five users, or items, with the highest and lowest biases, and their numbers of training ratings."""
+    rated = np.flatnonzero(ratings[:-1] > 0)
+    order = rated[np.argsort(-biases[rated], kind="stable")]
+    shown = order if len(order) <= 10 else np.concatenate([order[:5], order[-5:]])
     rows = tuple((column.levels[code], float(biases[code]), float(ratings[code])) for code in shown)
     title = f"Biases of '{column.name}': the highest and the lowest of {len(order)}"
     return findings.Table(title, header=(column.name, "bias", "ratings"), rows=rows)

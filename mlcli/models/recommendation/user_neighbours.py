@@ -30,7 +30,6 @@ Choices:
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -46,30 +45,8 @@ from mlcli.kernels.common_ratings import nearest_raters, sums_in_common
 from mlcli.models.recommendation.user_item_bias import UserItemBias
 from mlcli.tasks.recommendation import Ratings, Recommender
 
-SHOWN = 10
 NO_TRUST = 1e9
-"""The shrinkage where similarities are no larger than chance makes them."""
-
-
-def cosine(n: Array, x: Array, y: Array, xx: Array, yy: Array, xy: Array) -> Array:
-    """Σxy / √(Σx² Σy²), 0 where it is not defined."""
-    return quotient(xy, np.sqrt(xx * yy))
-
-
-def pearson(n: Array, x: Array, y: Array, xx: Array, yy: Array, xy: Array) -> Array:
-    """The correlation over common ratings, 0 where one side does not vary in them."""
-    vary = (n * xx - x**2, n * yy - y**2)
-    steady = np.minimum(vary[0] - 1e-9 * n * xx, vary[1] - 1e-9 * n * yy) <= 0
-    return quotient(np.where(steady, 0.0, n * xy - x * y), np.sqrt(np.maximum(vary[0] * vary[1], 0.0)))
-
-
-SIMILARITIES: dict[str, Callable[..., Array]] = {
-    "cosine": cosine,
-    "adjusted-cosine": cosine,
-    "pearson": pearson,
-    "residual": cosine,
-}
-CENTRES = ("none", "mean", "baseline")
+"""The shrinkage if similarities are no larger than chance makes them."""
 
 
 @dataclass(kw_only=True, eq=False)
@@ -79,14 +56,18 @@ class Neighbourhood(Recommender):
     owners: ClassVar[int]
 
     k: int = param(40, "how many neighbours answer at most", ge=1, tune=(5, 100))
-    similarity: str = param("residual", "how alike two are in what both have rated", choices=SIMILARITIES)
+    similarity: str = param(
+        "residual",
+        "how alike two are in what both have rated",
+        choices=("cosine", "adjusted-cosine", "pearson", "residual"),
+    )
     shrinkage: float | None = param(
         None, "similarities from n common ratings are multiplied by n / (n + this); none: as chance asks for", ge=0
     )
     damping: float = param(
         1.0, "similarity that the centre itself has, so that weak or few neighbours move it little", ge=0
     )
-    centre: str = param("baseline", "what ratings are measured from", choices=CENTRES)
+    centre: str = param("baseline", "what ratings are measured from", choices=("none", "mean", "baseline"))
     l2: float = param(
         5.0,
         "how many ratings at the mean the baseline gives each user and item",
@@ -96,119 +77,124 @@ class Neighbourhood(Recommender):
 
     mean_: float = learned()
     user_centre_: Array = learned("users")
-    """What a user adds to the mean in the centre that ratings are measured from; 0 for one that is not known."""
+    """What a user adds to the mean in the centre; 0 for an unknown user."""
     item_centre_: Array = learned("items")
     shrinkage_: float = learned()
     ratings_: Array = learned("ratings")
-    """Of each pair in ``seen_user_`` and ``seen_item_``: the mean of its ratings."""
+    """The mean rating of each pair in ``seen_user_`` and ``seen_item_``."""
 
     def fit_ratings(self, data: Ratings, rng: np.random.Generator) -> None:
-        """Note the rating of every pair, and the centre."""
+        """Store the mean rating of every pair, the centre, and the shrinkage."""
         items = len(self.item_ratings_)
-        pair = np.searchsorted(
-            self.seen_user_ * items + self.seen_item_, data.users.astype(np.int64) * items + data.items
-        )
-        weight = np.bincount(pair, data.weights)
-        self.ratings_ = np.bincount(pair, data.weights * data.y) / weight
+        seen = self.seen_user_ * items + self.seen_item_
+        pair = np.searchsorted(seen, data.users.astype(np.int64) * items + data.items)
+        self.ratings_ = np.bincount(pair, data.weights * data.y) / np.bincount(pair, data.weights)
         self.mean_ = self.liked_from_
-        self.user_centre_, self.item_centre_ = self._centres(data, rng)
-        self.shrinkage_ = self._beyond_chance() if self.shrinkage is None else self.shrinkage
+        self.user_centre_, self.item_centre_ = np.zeros_like(self.user_ratings_), np.zeros_like(self.item_ratings_)
+        if self.centre == "baseline":
+            baseline = UserItemBias(l2=self.l2)
+            baseline.fit(data, rng)
+            self.user_centre_, self.item_centre_ = baseline.user_bias_, baseline.item_bias_
+        elif self.centre == "mean":
+            totals = self._totals()
+            codes, deviations = data.table.codes[:, self.owners], data.weights * (data.y - self.mean_)
+            means = quotient(np.bincount(codes, deviations, len(totals)).astype(np.float64), totals)
+            if self.owners == 0:
+                self.user_centre_ = means
+            else:
+                self.item_centre_ = means
+        self.shrinkage_ = self._shrinkage_from_chance() if self.shrinkage is None else self.shrinkage
 
-    def _beyond_chance(self) -> float:
-        """1 / τ², with τ² what squared similarities of those with most ratings are above 1/n, their chance."""
+    def _totals(self) -> Array:
+        """The summed weight of the ratings of each owner, and of an unknown one."""
+        return (self.user_ratings_, self.item_ratings_)[self.owners]
+
+    def _shrinkage_from_chance(self) -> float:
+        """1 / τ², with τ² the excess of squared similarities over 1/n, their chance.
+
+        It is measured on the 400 owners with most ratings.
+        """
         sides, excess, common = self._sides(), 0.0, 0.0
-        totals = (self.user_ratings_, self.item_ratings_)[self.owners][:-1]
-        # the variance of similarities is measured on those with most ratings
-        for owner in np.argsort(-totals, kind="stable")[:400].tolist():
-            raw, n = self._raw_similarities(owner, sides)
-            n, raw = n[n >= 2], raw[n >= 2]
-            excess, common = excess + float((n * raw**2 - 1.0).sum()), common + float(n.sum())
+        for owner in np.argsort(-self._totals()[:-1], kind="stable")[:400].tolist():
+            similarities, n = self._raw_similarities(owner, sides)
+            n, similarities = n[n >= 2], similarities[n >= 2]
+            excess, common = excess + float((n * similarities**2 - 1.0).sum()), common + float(n.sum())
         return min(common / excess, NO_TRUST) if excess > 0 else NO_TRUST
 
-    def _centres(self, data: Ratings, rng: np.random.Generator) -> tuple[Array, Array]:
-        """What each user and each item adds to the mean."""
-        centres = [np.zeros_like(self.user_ratings_), np.zeros_like(self.item_ratings_)]
-        if self.centre == "mean":
-            totals = (self.user_ratings_, self.item_ratings_)[self.owners]
-            codes = data.table.codes[:, self.owners]
-            left = np.bincount(codes, data.weights * (data.y - self.mean_), len(totals)).astype(np.float64)
-            centres[self.owners] = quotient(left, totals)
-        if self.centre == "baseline":
-            biases = UserItemBias(l2=self.l2)
-            biases.fit(data, rng)
-            return biases.user_bias_, biases.item_bias_
-        return centres[0], centres[1]
-
     def rate(self, users: Rows | Codes, items: Rows | Codes) -> Array:
-        """The centre of each pair, and how far from theirs the nearest have rated on average."""
+        """The centre of each pair, plus the mean deviation of the nearest ratings from theirs."""
         pair = (np.asarray(users), np.asarray(items))
         base = self.mean_ + self.user_centre_[pair[0]] + self.item_centre_[pair[1]]
         owners, things = np.broadcast_arrays(pair[self.owners], pair[1 - self.owners])
-        return np.asarray(base + self._offsets(owners.ravel(), things.ravel()).reshape(owners.shape))
-
-    def _offsets(self, owners: Rows, things: Rows) -> Array:
-        """How far the answer to each pair is from its centre, owner by owner."""
-        found, sides = np.zeros(len(owners)), self._sides()
-        order = np.argsort(owners, kind="stable")
-        asked, starts = np.unique(owners[order], return_index=True)
-        for owner, rows in zip(asked.tolist(), np.split(order, starts)[1:], strict=True):
+        owner_of, thing_of = owners.ravel(), things.ravel()
+        deviations, sides = np.zeros(owners.size), self._sides()
+        order = np.argsort(owner_of, kind="stable")
+        unique, starts = np.unique(owner_of[order], return_index=True)
+        for owner, rows in zip(unique.tolist(), np.split(order, starts)[1:], strict=True):
             if owner >= 0:
-                found[rows] = self._offsets_of(owner, sides)[things[rows]]
-        return found
+                deviations[rows] = self._deviations(owner, sides)[thing_of[rows]]
+        return np.asarray(base + deviations.reshape(owners.shape))
 
-    def _sides(self) -> tuple[RatingsByOwner, RatingsByOwner]:
-        """All ratings by owner, as distances from their centres; and by thing, as they are compared."""
-        seen = (self.seen_user_, self.seen_item_)
-        own, things = seen[self.owners], seen[1 - self.owners]
-        totals = (self.user_ratings_, self.item_ratings_)
-        centre = self.mean_ + self.user_centre_[seen[0]] + self.item_centre_[seen[1]]
-        counts = len(totals[self.owners]), len(totals[1 - self.owners])
-        compared = self.ratings_ - self.mean_ if self.similarity == "pearson" else self.ratings_
-        if self.similarity == "residual":
-            compared = self.ratings_ - centre
-        if self.similarity == "adjusted-cosine":
-            rated = np.bincount(things, minlength=counts[1]).astype(np.float64)
-            totals_rated = np.bincount(things, self.ratings_, counts[1]).astype(np.float64)
-            compared = self.ratings_ - quotient(totals_rated, rated)[things]
-        by_owner = RatingsByOwner.of(own, things, self.ratings_ - centre, compared, counts[0])
-        return by_owner, RatingsByOwner.of(things, own, self.ratings_ - centre, compared, counts[1])
-
-    def similarities(self, owner: int, sides: tuple[RatingsByOwner, RatingsByOwner]) -> Array:
-        """How like an owner all others are, shrunk where little is known; 0 for itself."""
-        raw, n = self._raw_similarities(owner, sides)
-        return np.round(raw * quotient(n, n + self.shrinkage_), DECIMALS)
-
-    def _raw_similarities(self, owner: int, sides: tuple[RatingsByOwner, RatingsByOwner]) -> tuple[Array, Array]:
-        """How like an owner all others are in what both have rated, and how much that is; none for itself."""
+    def _deviations(self, owner: int, sides: tuple[RatingsByOwner, RatingsByOwner]) -> Array:
+        """The mean deviation of the ratings of the nearest owners from their centres, for each thing."""
         by_owner, by_thing = sides
-        mine = slice(by_owner.starts[owner], by_owner.starts[owner + 1])
-        sums = np.zeros((6, len(by_owner.starts) - 1))
-        others = by_thing.starts, by_thing.others, by_thing.compared
-        sums_in_common(by_owner.others[mine], by_owner.compared[mine], *others, sums)
-        sums[:, owner] = 0.0
-        return SIMILARITIES[self.similarity](*sums), sums[0]
-
-    def _offsets_of(self, owner: int, sides: tuple[RatingsByOwner, RatingsByOwner]) -> Array:
-        """Of every thing, and of one that is not known: the mean distance of its nearest ratings from theirs."""
-        by_owner, by_thing = sides
-        alike = self.similarities(owner, sides)
-        order = np.argsort(-alike, kind="stable")[: int((alike > 0).sum())]
+        similarities = self.similarities(owner, sides)
+        order = np.argsort(-similarities, kind="stable")[: int((similarities > 0).sum())]
         sums = np.zeros((4, len(by_thing.starts) - 1))
-        nearest_raters(order, alike, by_owner.starts, by_owner.others, by_owner.deviations, self.k, sums)
+        nearest_raters(order, similarities, by_owner.starts, by_owner.others, by_owner.deviations, self.k, sums)
         return quotient(sums[0], sums[1] + self.damping)
 
+    def _sides(self) -> tuple[RatingsByOwner, RatingsByOwner]:
+        """All ratings by owner, and by thing."""
+        seen = (self.seen_user_, self.seen_item_)
+        owners, things = seen[self.owners], seen[1 - self.owners]
+        totals = (self.user_ratings_, self.item_ratings_)
+        count, count_of_things = len(totals[self.owners]), len(totals[1 - self.owners])
+        deviations = self.ratings_ - (self.mean_ + self.user_centre_[seen[0]] + self.item_centre_[seen[1]])
+        if self.similarity == "residual":
+            compared = deviations
+        elif self.similarity == "pearson":
+            compared = self.ratings_ - self.mean_
+        elif self.similarity == "adjusted-cosine":
+            number = np.bincount(things, minlength=count_of_things).astype(np.float64)
+            total = np.bincount(things, self.ratings_, count_of_things).astype(np.float64)
+            compared = self.ratings_ - quotient(total, number)[things]
+        else:
+            compared = self.ratings_
+        by_owner = RatingsByOwner.of(owners, things, deviations, compared, count)
+        return by_owner, RatingsByOwner.of(things, owners, deviations, compared, count_of_things)
+
+    def similarities(self, owner: int, sides: tuple[RatingsByOwner, RatingsByOwner]) -> Array:
+        """The similarity of an owner with all others, shrunk if there are few common ratings; 0 with itself."""
+        similarities, n = self._raw_similarities(owner, sides)
+        return np.round(similarities * quotient(n, n + self.shrinkage_), DECIMALS)
+
+    def _raw_similarities(self, owner: int, sides: tuple[RatingsByOwner, RatingsByOwner]) -> tuple[Array, Array]:
+        """The similarity of an owner with all others, and the number of common ratings; 0 with itself."""
+        by_owner, by_thing = sides
+        own = slice(by_owner.starts[owner], by_owner.starts[owner + 1])
+        sums = np.zeros((6, len(by_owner.starts) - 1))
+        others = by_thing.starts, by_thing.others, by_thing.compared
+        sums_in_common(by_owner.others[own], by_owner.compared[own], *others, sums)
+        sums[:, owner] = 0.0
+        n, x, y, xx, yy, xy = sums
+        if self.similarity != "pearson":
+            return quotient(xy, np.sqrt(xx * yy)), n
+        # The correlation; 0 if one side does not vary.
+        vx, vy = n * xx - x**2, n * yy - y**2
+        constant = np.minimum(vx - 1e-9 * n * xx, vy - 1e-9 * n * yy) <= 0
+        return quotient(np.where(constant, 0.0, n * xy - x * y), np.sqrt(np.maximum(vx * vy, 0.0))), n
+
     def explain(self) -> findings.Explanation:
-        """How many have neighbours at all, and which two are most alike."""
-        column, sides = self.columns_[self.owners], self._sides()
-        totals = (self.user_ratings_, self.item_ratings_)[self.owners][:-1]
-        most = np.argsort(-totals, kind="stable")[:SHOWN]
+        """The ten with most ratings: how many neighbours each has, and the most similar one."""
+        column, sides, totals = self.columns_[self.owners], self._sides(), self._totals()[:-1]
         rows = []
-        for owner in most.tolist():
-            alike = self.similarities(owner, sides)
-            best = int(alike.argmax())
-            name = column.levels[best] if alike[best] > 0 else ""
-            counts = float(totals[owner]), int((alike > 0).sum())
-            rows.append((column.levels[owner], *counts, name, float(alike[best])))
+        for owner in np.argsort(-totals, kind="stable")[:10].tolist():
+            similarities = self.similarities(owner, sides)
+            best = int(similarities.argmax())
+            name = column.levels[best] if similarities[best] > 0 else ""
+            counts = float(totals[owner]), int((similarities > 0).sum())
+            rows.append((column.levels[owner], *counts, name, float(similarities[best])))
         header = (column.name, "ratings", "rated alike", "most alike", "similarity")
         note = f"similarities are shrunk as if {self.shrinkage_:.3g} common ratings had said 0"
         if self.shrinkage is None and self.shrinkage_ == NO_TRUST:
@@ -224,9 +210,9 @@ class RatingsByOwner:
     starts: Rows
     others: Rows
     deviations: Array
-    """From their centres."""
+    """Ratings less their centres."""
     compared: Array
-    """As similarities compare them."""
+    """The numbers that similarities compare."""
 
     @classmethod
     def of(cls, owners: Rows, others: Rows, deviations: Array, compared: Array, count: int) -> RatingsByOwner:
