@@ -10,12 +10,12 @@ Formula:
     share; the sets that end in an item are found in the smaller tree of the paths that lead to it, and so on.
 
 Assumes:
-    Nothing of the rows; but of very many rules that are tried some hold by chance: look at what is left of them on
-    rows that did not make them.
+    Nothing about the rows; but of very many rules some hold by chance: check them on rows that did not make
+    them.
 
 Cost:
-    Grows with the number of frequent sets, which a low `min_support` lets explode; `max_items` bounds their size.
-    More than a million sets are refused.
+    Grows with the number of frequent sets, which explodes with a low `min_support`; `max_items` bounds their
+    size. More than a million sets are refused.
 
 Choices:
     Of the rules that qualify, `most` are kept, the best by `order` first; of equals, the one with more support,

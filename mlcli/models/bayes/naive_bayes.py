@@ -23,20 +23,20 @@ Cost:
 
 Choices:
     V counts the declared levels, so that a fold which lacks a level changes nothing. Priors are not smoothed
-    unless `smooth_prior`. The notes print a sum over all classes in the denominator of Laplace's estimate; that is
-    not a distribution. Epsilon is put in the place of 0 without renormalising, and must be below 1/N.
+    unless `smooth_prior`. The notes print a sum over all classes in the denominator of Laplace's estimate; that
+    is not a distribution. Epsilon replaces 0 without renormalising, and must be below 1/N.
 
     A column that does not vary within some class has no normal density there. With `zero_variance: floor` its
     numbers count as measured to the mean gap between its distinct training values: no deviation is below a sixth
-    of that gap, and for every class the mass of the normal within half a gap of the number takes the place of the
-    density, which could outweigh all other columns. `add` adds 1e-9 times the largest variance of any column to
-    every variance, as scikit-learn does (the notes add a share of a variance to a standard deviation, whose units
+    of that gap, and for every class the mass of the normal within half a gap of the number replaces the density,
+    which could outweigh all other columns. `add` adds 1e-9 times the largest variance of any column to every
+    variance, as scikit-learn does (the notes add a share of a variance to a standard deviation, whose units
     differ); `drop` leaves such columns out. Variances divide by N unless `ddof` is 1.
 
-    Missing cells are left out of the product. Where a class has no cell of a column to learn from, the column says
-    nothing of it: its numbers have the distribution of all rows, and so do levels that are not smoothed. A class
-    that is absent in training has prior 0, smoothed or not, unless `priors` say otherwise. A row to which every
-    class gives probability 0, as can happen without smoothing, answers the priors, with a warning.
+    Missing cells are left out of the product. If a class has no cell of a column, its numbers there have the
+    distribution of all rows, and so do levels that are not smoothed. A class that is absent in training has
+    prior 0, smoothed or not, unless `priors` are given. A row to which every class gives probability 0, as can
+    happen without smoothing, gets the priors, with a warning.
 """
 
 from __future__ import annotations

@@ -6,17 +6,17 @@ Formula:
     (ward: the merge that adds least to WCSS). The last clusters − 1 merges are undone; or all above `height`.
 
 Assumes:
-    Columns on one scale. single follows chains of rows, complete and ward make round clusters of like width,
-    centroid may merge at a smaller height than before (an inversion), as centres drift.
+    Columns on one scale. single follows chains of rows, complete and ward make round clusters of similar width,
+    centroid may merge at a smaller height than before (an inversion), since centres move.
 
 Cost:
-    Of the order of rows² × columns in time. single, centroid and ward hold the rows alone, complete and average
-    8 bytes for each pair of rows, both ways.
+    About rows² × columns in time. single, centroid and ward hold only the rows in memory, complete and average 8
+    bytes for each pair of rows, both ways.
 
 Choices:
     Distances are Euclidean, or given: `distances: "*"` takes every column as the distances to a row of the file,
-    in its order (centroid and ward then take them as Euclidean). Of equal distances the first pair merges (the
-    notes leave it open). It can only place the rows that it was fitted on, which it knows again by every digit of
+    in its order (centroid and ward then treat them as Euclidean). Of equal distances the first pair merges (the
+    notes leave it open). It can only place the rows that it was fitted on, which it recognises by every digit of
     their cells. Clusters are numbered from the largest to the smallest.
 """
 

@@ -6,18 +6,18 @@ Formula:
     belongs to the cluster of the nearest core row within `eps`; if there is none, it is noise.
 
 Assumes:
-    Columns on one scale, and clusters of about the same density; they may have any form.
+    Columns on one scale, and clusters of about the same density; they may have any shape.
 
 Cost:
-    A search of `min_rows` neighbours for each row, by a k-d tree or in blocks (rows² × columns); a walk over a
-    tree of the core rows, past boxes that are linked already; a search of the nearest core row for each row asked.
+    A search of `min_rows` neighbours for each row, with a k-d tree or in blocks (rows² × columns); a walk over a
+    tree of the core rows that skips linked boxes; a search of the nearest core row for each predicted row.
 
 Choices:
-    Where `eps` is not given, it is the elbow of the sorted distances to the `min_rows`-th row: where their curve
-    lies farthest below the line from its first to its last point. A row between two clusters goes to the nearer
-    core row, so that the order of rows does not matter (the paper takes the cluster that is found first). New
-    rows are placed in the same way. Clusters are numbered from the largest to the smallest, noise last; scores
-    take noise for one cluster, but for the silhouette, where it counts 0 and is nobody's neighbour.
+    Without `eps`, it is the elbow of the sorted distances to the `min_rows`-th row: the point farthest below the
+    line from the first to the last. A row between two clusters goes to the nearer core row, so the order of rows
+    does not matter (in the paper it goes to the cluster that is found first). New rows are placed in the same
+    way. Clusters are numbered from the largest to the smallest, noise last; scores treat noise as one cluster,
+    except the silhouette, where it counts 0 and is no neighbour of any row.
 """
 
 from __future__ import annotations

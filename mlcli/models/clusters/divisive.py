@@ -6,8 +6,7 @@ Formula:
     that to those that left by most, until it exceeds for none.
 
 Assumes:
-    Columns on one scale. It decides the large splits first, so that a few far-off rows become clusters of their
-    own.
+    Columns on one scale. Large splits are decided first, so that a few outliers become clusters of their own.
 
 Cost:
     For each split rows² of the cluster; 8 bytes for each pair of rows, both ways.
@@ -15,8 +14,8 @@ Cost:
 Choices:
     It splits until there are `clusters` clusters, or until no diameter is above `diameter`. The notes say only
     that a cluster is split; this is how Kaufman and Rousseeuw do. Distances are Euclidean, or given
-    (`distances`). Of rows that are equally far the one with the smaller number by its cells leaves. It can only
-    place the rows that it was fitted on; clusters are numbered from the largest to the smallest.
+    (`distances`). Of rows that are equally far away, the first in an order that follows from the cells leaves.
+    It can only place the rows that it was fitted on; clusters are numbered from the largest to the smallest.
 """
 
 from __future__ import annotations

@@ -6,20 +6,20 @@ Formula:
     best of some restarts is kept. `mlcli curve validation` over `clusters` shows the elbow of that sum.
 
 Assumes:
-    Round clusters of about the same width, in columns on one scale; far-off rows pull centres towards them.
-    Numbers only: the mean of levels is that of their 0/1 columns.
+    Round clusters of about the same width, in columns on one scale; outliers pull centres towards them. Numbers
+    only: the mean of levels is that of their 0/1 columns.
 
 Cost:
-    rows × clusters × columns for each step of each restart, less for rows that cannot have changed (Hamerly 2010).
-    Memory grows with the rows.
+    rows × clusters × columns for each step of each restart, less for rows that cannot have changed (Hamerly
+    2010). Memory grows with the rows.
 
 Choices:
     The first centres are drawn far apart (k-means-plus-plus; the notes print random rows, and call a random
     assignment better: both are offered). A cluster that loses all its rows restarts at the row farthest from its
-    centre, and of equally near centres the first wins (the notes leave both open). Clusters are numbered from the
-    largest to the smallest. `separation` is the threshold on how far clusters lie apart that the notes ask for,
-    without saying of what: here of the smallest distance of two centres, in mean distances of rows to theirs.
-    Where fewer rows differ than clusters are asked for, there are fewer clusters.
+    centre, and of equally near centres the first wins (the notes leave both open). Clusters are numbered from
+    the largest to the smallest. `separation` is the threshold on the distance between clusters that the notes
+    ask for, without a unit: here the smallest distance of two centres, in mean distances of rows to theirs. If
+    fewer rows differ than clusters are requested, there are fewer clusters.
 """
 
 from __future__ import annotations

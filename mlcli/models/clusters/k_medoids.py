@@ -6,15 +6,15 @@ Formula:
     and a row that lowers the sum most is made, while one does.
 
 Assumes:
-    Clusters round a typical row. Far-off rows pull less than in k-means, as distances are not squared.
+    Clusters around a typical row. Outliers pull less than in k-means, as distances are not squared.
 
 Cost:
     rows² distances in memory, and rows² for each swap (FastPAM). At most 10,000 rows.
 
 Choices:
-    A local minimum, without random starts: the same rows give the same clusters in any order. With `distances` any
-    matrix of distances serves: nothing is averaged. New rows go to the nearest medoid, of equally near ones to the
-    first. Clusters are numbered from the largest to the smallest.
+    A local minimum, without random starts: the same rows give the same clusters in any order. With `distances`
+    any matrix of distances can be used: nothing is averaged. New rows go to the nearest medoid, of equally near
+    ones to the first. Clusters are numbered from the largest to the smallest.
 """
 
 from __future__ import annotations

@@ -8,24 +8,24 @@ Formula:
     As a clustering it puts each row into the component that is most responsible for it.
 
 Assumes:
-    As many kinds of rows as `components`, each a Gaussian. `diagonal` has columns vary independently within a
-    component, `spherical` alike as well. The likelihood has many peaks: EM begins at `restarts` starts, and the
-    best end counts.
+    As many kinds of rows as `components`, each a Gaussian. With `diagonal` columns vary independently within a
+    component, with `spherical` also by the same amount. The likelihood has many local maxima: EM runs from
+    `restarts` starts, and the best end counts.
 
 Cost:
     restarts × rounds × rows × components × columns² (columns, unless the covariance is full).
 
 Choices:
-    Each start puts every row to the nearest of some rows, drawn as k-means draws its first centres: far apart, or
-    at random; either way by what stands in the rows, so their order does not matter. EM ends when the gain of a
-    round in log-likelihood per row (`stop: log-likelihood`), or its every change of a share, mean or deviation
-    (`parameters`), is below `tolerance`. No direction of a component has a variance below `floor` times the
-    variance of the columns over all rows: a component that sits on one row would have an infinite density. This
-    is a limit within which each M-step is the likeliest, not an addition to the covariances as elsewhere, so the
-    log-likelihood never falls; components that are wider than the floor are those of plain EM. A start that ends
-    on the floor (say, on rows whose cells were rounded to the same value) counts only where all do, however
-    likely it looks. Components are numbered from the largest share down. A column with one value in all training
-    rows is left out, with a warning.
+    Each start assigns every row to the nearest of some rows, drawn as k-means draws its first centres: far
+    apart, or at random; the draw follows from the content of rows, so their order does not matter. EM ends when
+    the gain of a round in log-likelihood per row (`stop: log-likelihood`), or every change of a share, mean or
+    deviation (`parameters`), is below `tolerance`. No direction of a component has a variance below `floor`
+    times the variance of the columns over all rows: a component on a single row would have an infinite density.
+    This is a limit within which each M-step is the likeliest, not an addition to the covariances as elsewhere,
+    so the log-likelihood never falls; components that are wider than the floor are those of plain EM. A start
+    that ends on the floor (say, on rows whose cells were rounded to the same value) counts only if all do,
+    however likely it looks. Components are numbered from the largest share down. A column with one value in all
+    training rows is left out, with a warning.
 """
 
 from __future__ import annotations

@@ -7,15 +7,16 @@ Formula:
     n is the summed weight.
 
 Assumes:
-    As smooth everywhere: one h for all regions. Few columns; with many, rows are lonely and h is too wide.
+    The same smoothness everywhere: one h for all regions. Few columns; with many, rows are far apart and h is
+    too wide.
 
 Cost:
-    rows × training rows × columns to ask, as much to choose h by likelihood.
+    rows × training rows × columns to predict, as much to choose h by likelihood.
 
 Choices:
-    `covariance: diagonal` keeps the variances of Σ only. No direction has a variance below `floor` times that of
-    the columns. A column with one value in all training rows is left out, with a warning. It keeps every row, and
-    `aic` and `bic` count each of their numbers: compare by log-likelihood of rows held out.
+    `covariance: diagonal` keeps only the variances of Σ. No direction has a variance below `floor` times that of
+    the columns. A column with one value in all training rows is left out, with a warning. The model stores every
+    row, and `aic` and `bic` count each of their numbers: compare by log-likelihood on test rows.
 """
 
 from __future__ import annotations

@@ -13,9 +13,10 @@ Cost:
     rows × columns to fit and per row to predict; full: columns times as much.
 
 Choices:
-    Maximum likelihood, ddof 0. Diagonal is `naive-bayes` of numeric columns; full is `qda`, which has more against
-    classes with few rows. No variance is below `floor` times that of all rows: a class with one row, or with a
-    column that does not vary in it, has the floor there. A class that is absent in training has probability 0.
+    Maximum likelihood, ddof 0. Diagonal is `naive-bayes` of numeric columns; full is `qda`, which handles
+    classes with few rows better. No variance is below `floor` times that of all rows: a class with one row, or
+    with a column that does not vary in it, has the floor there. A class that is absent in training has
+    probability 0.
 """
 
 from __future__ import annotations

@@ -14,18 +14,18 @@ Cost:
     rows × columns² + columns³ to fit, columns × classes per row to predict.
 
 Choices:
-    The covariance is pooled over N − K unless `ddof` is 0 (maximum likelihood, as scikit-learn has it). The notes'
+    The covariance is pooled over N − K unless `ddof` is 0 (maximum likelihood, as in scikit-learn). The notes'
     density has (2π)^n in the place of (2π)^(n/2); it cancels. A class that is absent in training has probability
     0.
 
     Σ may be singular. Columns that do not vary within any class, and directions in which classes vary by less
-    than 1e-4 of what columns do (columns that follow from each other; fewer rows than columns), take no part.
-    Where classes differ in what is left out, a warning says so. Only here does the scale of the columns matter;
-    it is taken from their deviation within classes, so standardising changes nothing.
+    than 1e-4 of what columns do (columns that follow from each other; fewer rows than columns), are left out. If
+    classes differ there, a warning says so. Only for this does the scale of the columns matter; it is taken from
+    their deviation within classes, so standardising changes nothing.
 
     `shrinkage` s keeps the variances and multiplies the products of two columns by 1 − s, so that it does not
     depend on units: 1 is a diagonal covariance. Ledoit and Wolf's rule finds s from the rows, in columns of unit
-    variance within classes; of scikit-learn, which finds one for each class, it is the pooled form.
+    variance within classes; this is the pooled form, while scikit-learn finds one s for each class.
 """
 
 from __future__ import annotations

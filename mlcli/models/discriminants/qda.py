@@ -16,14 +16,14 @@ Cost:
     rows × columns² + classes × columns³ to fit, classes × columns² per row to predict.
 
 Choices:
-    The notes' density has (2π)^n in the place of (2π)^(n/2); it cancels. `ddof` 0 is maximum likelihood, as
-    scikit-learn has it. A class that is absent in training has probability 0.
+    The notes' density has (2π)^n in the place of (2π)^(n/2); it cancels. `ddof` 0 is maximum likelihood, as in
+    scikit-learn. A class that is absent in training has probability 0.
 
-    Directions in which no class varies (constant columns, columns that follow from others) take no part, as in
-    `lda`. A single class may still vary in fewer directions than the others: it has no more rows than columns, or
-    lacks a level. Its density would be infinite there, so no direction of a class has a variance below `floor`
-    times the shared one, and a warning names the class; with `floor` 0 it is refused. A class with one row has the
-    shared covariance. More rows, `shrinkage`, or `lda` are the better answer.
+    Directions in which no class varies (constant columns, columns that follow from others) are left out, as in
+    `lda`. A single class may still vary in fewer directions than the others: it has no more rows than columns,
+    or lacks a level. Its density would be infinite there, so no direction of a class has a variance below
+    `floor` times the shared one, and a warning names the class; with `floor` 0 it is refused. A class with one
+    row has the shared covariance. More rows, `shrinkage`, or `lda` are the better remedy.
 """
 
 from __future__ import annotations

@@ -14,9 +14,9 @@ Cost:
     One clustering of all rows, then one pass; and one fit of the classifier, if there is one.
 
 Choices:
-    Columns should be on one scale, as the clustering wants. With a ``classifier`` all rows get the label of their
-    cluster, a known label being kept, and the classifier that learns from them answers; a clustering that can only
-    place the rows that it has seen needs one. Without unlabelled rows the labelled ones are clustered.
+    Columns should be on one scale, as clustering requires. With a ``classifier`` all rows get the label of their
+    cluster, known labels are kept, and the classifier learns from all rows; a clustering that cannot place new
+    rows needs one. Without unlabelled rows the labelled ones are clustered.
 """
 
 from __future__ import annotations

@@ -6,19 +6,19 @@ Formula:
     nearest row of L must also lie no farther from x than γ.
 
 Assumes:
-    Rows that the base is sure of are mostly right, and rows that lie near to each other have the same class: what
-    is wrong once is learned from, and spreads.
+    Predictions with a high probability are mostly right, and rows that are near each other have the same class:
+    one wrong label is learned from, and spreads.
 
 Cost:
-    One fit of the base for each round, and its answers to all rows that are still unlabelled.
+    One fit of the base for each round, and its predictions for all rows that are still unlabelled.
 
 Choices:
-    The threshold is the safety net: without a row at or above it the method is its base. A 1-NN is always sure, so
-    that its net is ``largest_distance``, in the units of its distance (standard deviations, if standardised); a
-    base that measures no distances has none. A row that was labelled once keeps its label. Every row that is sure
-    enough is moved, and none is moved back. Without unlabelled rows the method equals its base. Steps before it
-    learn from the labelled rows only; steps that are named in the base learn anew in each round, from the rows
-    that have a label by then.
+    If no row reaches the threshold, the method is its base. The probabilities of 1-NN are always 1; limit it
+    with ``largest_distance``, in the units of its distance (standard deviations, if standardised); other bases
+    measure no distances. A row keeps the label that it was given. Every row that reaches the threshold is moved,
+    and none is moved back. Without unlabelled rows the method equals its base. Steps before it learn from the
+    labelled rows only; steps named in the base learn again in each round, from the rows that have a label by
+    then.
 """
 
 from __future__ import annotations

@@ -9,26 +9,26 @@ Formula:
         P(v | parents) = (n_v + α/(QV)) / (N + α/Q)        `smoothing: bdeu`, Q being the combinations of parents
 
 Assumes:
-    A column is independent of all that it does not lead to, once its parents are known. Nominal columns: numbers
-    are cut into bins in front of it.
+    Given its parents, a column is independent of all columns that it does not lead to. Nominal columns: numbers
+    are cut into bins before it.
 
 Cost:
-    To learn naive arrows one pass; a tree, rows × columns²; climbing, as many for each arrow. To answer, rows ×
-    columns where all cells are known; else up to exponential in how many empty cells hang together.
+    To learn naive arrows one pass; a tree, rows × columns²; climbing, as much for each arrow. To predict, rows ×
+    columns if all cells are known; else up to exponential in how many empty cells are connected.
 
 Choices:
-    `structure` is found from data, or given as {wet: [rain, sprinkler], rain: []}; a column that is not named has
-    no parents. `edges` says the same arrow by arrow: [rain -> wet, sprinkler -> wet]. `naive`: the target leads to
-    every column. `tree-augmented`: so does the tree of the largest mutual information given the target, from the
-    first column on. `hill-climbing`: from no arrow on, the arrow that raises the `score` most is added, removed or
-    turned, while one does, with at most `max_parents` parents.
+    `structure` is found from data, or given as {wet: [rain, sprinkler], rain: []}; a column that is not named
+    has no parents. `edges` says the same arrow by arrow: [rain -> wet, sprinkler -> wet]. `naive`: the target
+    leads to every column. `tree-augmented`: so does the tree of the largest mutual information given the target,
+    from the first column on. `hill-climbing`: starting without arrows, the arrow that raises the `score` most is
+    added, removed or turned, while one does, with at most `max_parents` parents.
 
-    A row counts for a column where that and its parents are known. `gaps: em` lets it count for all combinations
-    of what it does not know, by how probable they are, until the likelihood of the known cells settles; rows
-    without a class then count, too, and a column that is nowhere known is a hidden cause, from drawn chances on.
-    Arrows are found before that, by what is known. Climbing, whose scores must be of the same
-    rows, takes an empty cell for the most frequent level. Arrows that are learned need not be causes: many graphs
-    say the same of independence. Ways of `inference` that are not exact are for many empty cells at once.
+    A row counts for a column if that and its parents are known. With `gaps: em` it counts for all combinations
+    of its unknown cells, by their probability, until the likelihood of the known cells settles; rows without a
+    class then count, too, and a column that is never known is a hidden cause, starting from random
+    probabilities. Arrows are found before that, from the known cells. Climbing, whose scores must be of the same
+    rows, replaces an empty cell by the most frequent level. Learned arrows need not be causes: many graphs have
+    the same independences. Methods of `inference` that are not exact are for rows with many empty cells.
 """
 
 from __future__ import annotations

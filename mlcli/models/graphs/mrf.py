@@ -10,24 +10,24 @@ Formula:
     which needs no Z and has one maximum.
 
 Assumes:
-    Two columns that no edge joins are independent once all others are known, and no three columns act together
-    but by pairs. Nominal columns: numbers are cut into bins in front of it.
+    Two columns that no edge joins are independent given all others, and columns act together in pairs only.
+    Nominal columns: numbers are cut into bins before it.
 
 Cost:
-    To learn, some tens to hundreds of steps of rows × (levels of all columns)². To answer, rows × columns where
-    all cells are known; else up to exponential in how many empty cells hang together (`inference: exact`).
+    To learn, some tens to hundreds of steps of rows × (levels of all columns)². To predict, rows × columns if
+    all cells are known; else up to exponential in how many empty cells are connected (`inference: exact`).
 
 Choices:
     Edges: `star`, from the target to every column; `tree-augmented`, also the tree of the largest mutual
     information given the target; `tree`, the tree of the largest mutual information, target included; `grid`,
     where columns are the cells of a picture, row by row, joined with their neighbours and the target; `all`; or
-    those of `edges`: [rain - wet, wet - play]. Or
-    `potentials` gives the graph with its numbers, and nothing is learned: {play: [1, 2], windy - play: [[1, 3],
-    [2, 1]]}, by the levels of the first column, then of the second; what is not named has 1 everywhere.
+    those of `edges`: [rain - wet, wet - play]. Or `potentials` gives the graph with its numbers, and nothing is
+    learned: {play: [1, 2], windy - play: [[1, 3], [2, 1]]}, by the levels of the first column, then of the
+    second; all other potentials are 1.
 
-    Over empty cells `exact` sums by elimination, `sum-product` by messages (exact on trees, an approximation where
-    edges go in a circle), `gibbs` by drawing; `max-product` takes the most probable levels in their place. An
-    empty cell of training has no term, and says nothing to its neighbours.
+    Over empty cells `exact` sums by elimination, `sum-product` by messages (exact on trees, approximate on
+    graphs with cycles), `gibbs` by sampling; `max-product` uses the most probable levels instead. An empty cell
+    of training has no term, and says nothing to its neighbours.
 """
 
 from __future__ import annotations

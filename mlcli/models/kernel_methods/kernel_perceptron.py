@@ -7,17 +7,18 @@ Formula:
     largest f.
 
 Assumes:
-    Classes that a plane in the space of the kernel tells apart, or nearly.
+    Classes that a plane in the space of the kernel separates, or nearly.
 
 Cost:
-    n² kernel values once, then n for each mistake; per row asked a kernel value for each row that was a mistake.
+    n² kernel values once, then n for each mistake. To predict a row takes a kernel value for each row that was
+    ever a mistake.
 
 Choices:
-    Of two classes this is the perceptron: y·f ≤ 0 is a mistake. There is no b, but 1 is added to every kernel
-    value, which is the same as a constant column. Rows are visited in an order that follows from their content.
-    The plain one keeps what the last mistake has left, which on classes that overlap is no better than any other
-    moment; the mean is much steadier (Freund & Schapire 1999). Probabilities are a softmax of a·f with the a that
-    is likeliest for every third row, by what the others alone would have learned.
+    With two classes this is the perceptron: y·f ≤ 0 is a mistake. There is no b; instead 1 is added to every
+    kernel value, which is the same as a constant column. Rows are visited in an order that follows from their
+    content. Without averaging the last mistake decides, which on overlapping classes is as good as any other
+    moment; the mean is much steadier (Freund & Schapire 1999). Probabilities are a softmax of a·f; a maximises
+    the likelihood of every third row, with coefficients that are learned from the other rows.
 """
 
 from __future__ import annotations
@@ -87,19 +88,19 @@ class KernelPerceptron(KernelModel, Classifier, ComparesPairs, RowExplainer, Uns
             message = f"{mistakes} of {len(rows)} rows were mistakes in the last of {passes} passes"
             message += ": take the average, more passes or another kernel"
             warnings.warn(message, MlcliWarning, stacklevel=2)
-        held_out = np.arange(len(y)) % 3 == 2
+        calibration = np.arange(len(y)) % 3 == 2
         self.slope_ = 1.0
-        if len(classes) > 1 and held_out.any():
-            others, _, _ = self._learn(K[np.ix_(~held_out, ~held_out)], y[~held_out], len(classes))
-            scores = (others @ K[np.ix_(~held_out, held_out)]).T
-            self.slope_ = slope(scores, y[held_out], np.ones(int(held_out.sum())))
+        if len(classes) > 1 and calibration.any():
+            others, _, _ = self._learn(K[np.ix_(~calibration, ~calibration)], y[~calibration], len(classes))
+            scores = (others @ K[np.ix_(~calibration, calibration)]).T
+            self.slope_ = slope(scores, y[calibration], np.ones(int(calibration.sum())))
         beta = beta[np.argsort(classes)].T
         used = np.flatnonzero(beta.any(axis=1))
         self.points_, self.coefficients_, self.levels_ = points[used], beta[used], beta.sum(axis=0)
         self.rows_ = rows.rows[used]
         self.visited_ = passes, len(used), mistakes
-        told = 200 if self.detail == "full" and len(classes) > 1 else 0
-        visits = islice(_visits(K, y, passes, classes, (rows.rows + 1).tolist()), told)
+        shown = 200 if self.detail == "full" and len(classes) > 1 else 0
+        visits = islice(_visits(K, y, passes, classes, (rows.rows + 1).tolist()), shown)
         self.visits_ = np.array(list(visits)).reshape(-1, FIELDS + len(classes))
 
     def _learn(self, K: Array, y: Codes, classes: int) -> tuple[Array, int, int]:

@@ -9,15 +9,14 @@ Assumes:
     Large errors count by their square.
 
 Cost:
-    n² kernel values and n³/3 products; per row asked a kernel value for each training row. Up to 17,000 different
-    rows. The values of alpha that `tuned` tries share the kernel matrix, not the
-    equations.
+    n² kernel values and n³/3 products; to predict a row, a kernel value for each training row. Up to 17,000
+    different rows. The values of alpha that `tuned` tries share the kernel matrix, but not the equations.
 
 Choices:
-    b is not penalised, as the intercept of ridge is not, so that adding a number to the target adds it to the
-    answers; scikit-learn's KernelRidge has no b. Probabilities are a softmax of a·f, with the a that is likeliest
-    for what each row gets when it is left out, which the formula above gives without another fit; equal f go to
-    the class with more training rows. Kernels, and a matrix of your own, are those of ``svm``.
+    b is not penalised, like the intercept of ridge, so that adding a number to the target adds it to the
+    predictions; scikit-learn's KernelRidge has no b. Probabilities are a softmax of a·f; a maximises the
+    likelihood of the leave-one-out values, which the formula above gives without another fit. Equal f go to the
+    class with more training rows. Kernels, and a matrix of your own, are those of ``svm``.
 """
 
 from __future__ import annotations

@@ -7,21 +7,20 @@ Formula:
     outputs are ±1; of two the class is the sign of h, of more the one with the largest h.
 
 Assumes:
-    A smooth target, or classes in lumps. Labels have no part in where centres lie.
+    A smooth target, or classes in clusters. The target has no influence on where the centres are.
 
 Cost:
-    ``rounds`` times n·centres² at most; n·centres per row asked. With all rows as centres ``rounds`` times n³, up
-    to 3,000 different rows.
+    ``rounds`` times n·centres² at most; n·centres to predict a row. With all rows as centres ``rounds`` times
+    n³, up to 3,000 different rows.
 
 Choices:
-    Without ``centres`` there are 30 of them, five for each class where that is more, or one for every 20 rows, and
-    100 at most: with more, small sets are learned by heart, with fewer, classes of few rows have none.
-    ``gamma: none`` begins at 1 / (columns × variance). The pseudo-inverse leaves out directions in which the
-    Gaussians hardly differ (``cutoff``), so that wide ones get no huge weights; with 0 it interpolates whatever it
-    can. b is fitted with the weights and not penalised; without it, answers far from all centres are 0.
-    Probabilities are a softmax of a·h, with the a that is likeliest for what rows get when they are left out (by
-    the diagonal of the hat matrix, with centres and γ as they are); a is 1 where every row is interpolated, since
-    nothing is left to learn it from.
+    Without ``centres`` there are 30, or five for each class or one for every 20 rows if that is more, but at
+    most 100: more overfit small tables, and with fewer small classes have none. ``gamma: none`` starts at 1 /
+    (columns × variance). The pseudo-inverse leaves out directions in which the Gaussians hardly differ
+    (``cutoff``), so that wide ones get no huge weights; with 0 it interpolates whatever it can. b is fitted with
+    the weights and not penalised; without it, answers far from all centres are 0. Probabilities are a softmax of
+    a·h; a maximises the likelihood of leave-one-out values (from the diagonal of the hat matrix, with centres
+    and γ as they are); it is 1 if every row is interpolated.
 """
 
 from __future__ import annotations

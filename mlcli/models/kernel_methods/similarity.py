@@ -8,18 +8,18 @@ Formula:
     the probabilities.
 
 Assumes:
-    Rows that are near have similar targets. Plain sums of values grow with the number of rows near, so that they
-    suit a few landmarks.
+    Rows that are near have similar targets. Plain sums of values grow with the number of near rows, so they suit
+    a few landmarks.
 
 Cost:
-    n² distances of at most 1,500 rows to choose gamma, nothing else to fit; n·p per row asked.
+    n² distances of at most 1,500 rows to choose gamma, nothing else to fit; n·p to predict a row.
 
 Choices:
-    ``gamma: none`` takes, of powers of two times 1 / (columns × variance), the one whose mean squared error is
-    least when each row is answered by the others. Far from all rows, and where a kernel has ended, the normalised
-    answer is that of the nearest row, since shares are formed from differences of logarithms. Equal shares go to
-    the class with more training rows. Landmarks are drawn at random, or rows of the file that ``landmark_rows``
-    numbers from 1 on; a split that holds some of them out does without these.
+    ``gamma: none`` tries powers of two times 1 / (columns × variance) and takes the one with the least
+    leave-one-out mean squared error. Far from all rows, and where a kernel is 0, the normalised answer is that
+    of the nearest row, since shares are computed from differences of logarithms. Equal shares go to the class
+    with more training rows. Landmarks are drawn at random, or are the rows of the file that ``landmark_rows``
+    numbers from 1 on; landmarks among the test rows of a split are left out of its fit.
 """
 
 from __future__ import annotations

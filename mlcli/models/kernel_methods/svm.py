@@ -10,20 +10,20 @@ Assumes:
     A C and a gamma that suit the data: `tuned` tries some, which share the kernel matrix.
 
 Cost:
-    n² kernel values once, then usually 1 to 10 times n moves that cost n each; per row asked a kernel value for
-    each support vector. Up to 25,000 different rows. In a search by `tuned`, a machine that a C has not held back
-    stands for all larger ones.
+    n² kernel values once, then usually 1 to 10 times n moves that cost n each; to predict a row, a kernel value
+    for each support vector. Up to 25,000 different rows. In a search by `tuned`, a machine in which no row
+    reached the cost C is used for all larger C.
 
 Choices:
-    Of more than two classes each pair has a machine (``one-against-one``), or each class against all others.
-    Probabilities are 1/(1 + exp(−a f(x))): through 0, so that the class is the sign of f. a is fitted, with
-    Platt's targets, to what each training row would get had it been left out, which the span of the support
-    vectors tells without another fit (Vapnik & Chapelle 2000). Those of pairs are coupled (Wu, Lin & Weng 2004),
-    and the class is the most probable one, where LIBSVM counts votes; one against rest has a softmax of a f_k(x),
-    the largest f_k wins. f = 0 goes to the class with more training rows. A row of weight w costs C·w. A
-    precomputed kernel is a matrix in the table, one column for each row of the file; it is refused unless
-    symmetric and without a negative eigenvalue (Mercer's condition). The notes minimise the dual, have no α ≤ C
-    and once give support vectors α = 0; they call all rows inside the margin misclassified.
+    With more than two classes there is a machine for each pair (``one-against-one``), or for each class against
+    all others. Probabilities are 1/(1 + exp(−a f(x))), without an offset, so that the class is the sign of f. a
+    is fitted, with Platt's targets, to the leave-one-out value of each training row, which the span of the
+    support vectors gives without another fit (Vapnik & Chapelle 2000). Those of pairs are coupled (Wu, Lin &
+    Weng 2004), and the most probable class is predicted, while LIBSVM counts votes; one against rest has a
+    softmax of a f_k(x), and the largest f_k wins. f = 0 goes to the class with more training rows. A row of
+    weight w costs C·w. A precomputed kernel is a matrix in the table, one column for each row of the file; it
+    must be symmetric and have no negative eigenvalue (Mercer's condition). The notes minimise the dual, have no
+    α ≤ C and once give support vectors α = 0; they call all rows inside the margin misclassified.
 """
 
 from __future__ import annotations

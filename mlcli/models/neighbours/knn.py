@@ -14,27 +14,27 @@ Formula:
     ordinal levels, 0 or 1 for other levels).
 
 Assumes:
-    Rows that are near have similar targets, in the distance chosen. Euclidean, manhattan and cosine want numbers,
-    on one scale; irrelevant columns hurt as much as relevant ones help. With k = 1 each training row answers in
-    its Voronoi cell; rows / k is about how many parameters that amounts to.
+    Rows that are near, by the chosen distance, have similar targets. Euclidean, manhattan and cosine need
+    numbers on one scale; irrelevant columns hurt as much as relevant ones help. With k = 1 each training row
+    decides in its Voronoi cell; the model has about rows / k effective parameters.
 
 Cost:
-    Nothing to fit; n·p per row asked, or about 2^p·log n by a k-d tree, which is taken for euclidean distances
-    where few columns meet many rows, unless `search` says otherwise. Euclidean and cosine pairs are screened by
-    blocks of a matrix product and the few that may be near are measured exactly, so that screening changes no
-    answer. Leave-one-out of a complete table measures all pairs once (euclidean and manhattan, with standardise,
-    impute and one-hot in front, uniform votes, nothing drawn).
+    Nothing to fit. To predict a row takes n·p, or about 2^p·log n with a k-d tree, which is used for euclidean
+    distances if there are few columns and many rows, unless `search` says otherwise. Euclidean and cosine
+    distances are screened by blocks of a matrix product, and only pairs that may be near are measured exactly;
+    this changes no prediction. Leave-one-out of a complete table measures all pairs once (euclidean and
+    manhattan; behind standardise, impute and one-hot; uniform votes; nothing random).
 
 Choices:
-    Rows as near as the k-th share the votes that nearer ones leave, which is what drawing among them comes to on
-    average, unless ``tied_distance`` says otherwise: only so, where ``all`` vote, and with ``majority`` does the
-    order of training rows not matter. Distances that differ by less than 1e-12 of themselves are tied.
-    Equal votes go to the class with more training rows (``larger-class``), the first class, the class of the
-    nearest row, the first of the classes in ``priority``, or a class at ``random``: every training row draws once
-    how much it is favoured, so that a row asked again gets the same answer. Two classes and an even k make such
-    ties, an odd one does not. A training row of weight w counts as w rows, among the k too. A missing cell matches
-    nothing in hamming, simple-matching and jaccard; mixed leaves it out. The notes print the cosine distance
-    without its "1 −" and 1/D + e for 1/(D + e); their mean over the neighbours has 1/n for 1/k.
+    Rows as near as the k-th share the votes that nearer rows leave: the average over all ways to choose among
+    them. ``tied_distance`` has other rules; the order of training rows matters with ``first`` and ``random``
+    only. Distances that differ by a share of less than 1e-12 are tied. Equal votes go to the class with more
+    training rows (``larger-class``), the first class, the class of the nearest row, the first of the classes in
+    ``priority``, or a class at ``random``. Random numbers belong to training rows, so that a row always gets the
+    same prediction. With two classes such ties need an even k. A training row of weight w counts as w rows, also
+    among the k. A missing cell matches nothing in hamming, simple-matching and jaccard; mixed leaves it out. The
+    notes print the cosine distance without its "1 −" and 1/D + e for 1/(D + e); their mean over the neighbours
+    has 1/n for 1/k.
 """
 
 from __future__ import annotations

@@ -5,15 +5,15 @@ Formula:
     Ψ⁻¹ (x − μ) and x̃ = μ + Λ z. The step of the same name has the steps of EM.
 
 Assumes:
-    Straight relations, noise of its own in every column (pca has none), and far fewer factors than columns.
+    Linear relations, independent noise in every column (pca has none), and far fewer factors than columns.
 
 Cost:
     A singular value decomposition of the columns for each step of EM.
 
 Choices:
-    Without `factors` as many are taken as the elbow of the scree plot says: the place farthest below the straight
-    line from the first variance to the last, of standardised columns. As x̃ leaves the noise of columns out, and z
-    is drawn towards 0, pca with as many components always reconstructs better; factors tell what columns share.
+    Without `factors` their number is the elbow of the scree plot: the place farthest below the straight line
+    from the first variance to the last, of standardised columns. As x̃ leaves out the noise of columns, and z is
+    drawn towards 0, pca with as many components always reconstructs better; factors show what columns share.
 """
 
 from __future__ import annotations

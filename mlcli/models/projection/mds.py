@@ -7,17 +7,17 @@ Formula:
     the stress.
 
 Assumes:
-    That all distances matter alike, the large ones most. With Euclidean distances `classical` is pca.
+    All distances matter alike, the large ones most. With Euclidean distances `classical` is pca.
 
 Cost:
     All pairs of rows: their eigenvectors, or some hundred passes over them.
 
 Choices:
-    Only rows that were fitted have a place (the step `mds` has classical places for new rows; there is no formula
-    for those of least stress), so that the picture is judged by them (protocol `whole`): a row is made again as
-    the mean of the `neighbours` rows that are nearest to its place. Directions of negative eigenvalues (distances
-    that no space has) are left out. The largest entry of a direction is positive. The stress shown is Kruskal's:
-    √(Σ (d − |z_i − z_j|)² / Σ d²); below 0.05 is good, above 0.2 poor.
+    Only fitted rows have a place (the step `mds` has classical places for new rows; there is no formula for
+    those of least stress), so that the picture is judged by them (protocol `whole`): a row is reconstructed as
+    the mean of the `neighbours` rows that are nearest to its place. Directions with negative eigenvalues
+    (distances that are not Euclidean) are left out. The largest entry of a direction is positive. The stress
+    shown is Kruskal's: √(Σ (d − |z_i − z_j|)² / Σ d²); below 0.05 is good, above 0.2 poor.
 """
 
 from __future__ import annotations

@@ -6,24 +6,23 @@ Formula:
     along direction j; those left out add up to the mean squared reconstruction error (times W / (W − ddof)).
 
 Assumes:
-    That what varies most matters most, that relations are straight, and that columns have one scale: numbers are
-    standardised before it unless steps are listed. More components always reconstruct better; the scree plot says
-    when they add little.
+    What varies most matters most, relations are linear, and columns have one scale: numbers are standardised
+    before it unless steps are listed. More components always reconstruct better; the scree plot shows when they
+    add little.
 
 Cost:
     The product of both sides of the table and its shorter one; `svd` takes several times as long as `eigen`.
 
 Choices:
-    `by: eigen` decomposes the covariance of the centred rows (their products, where they are fewer than the
+    `by: eigen` decomposes the covariance of the centred rows (their products, if there are fewer rows than
     columns), `by: svd` the centred rows themselves; they agree, but squares lose digits of directions with less
-    than 1e-9 of the largest variance: where there are such, `by: auto` takes `svd`, else `eigen`. `by: iterative`
-    lessens the reconstruction loss step by step (orthogonal iteration), as the notes offer it, and is slow where
-    two variances are nearly equal. Without `components` the fewest are kept that have `share` of the variance,
-    or with `choose: elbow` as many as the place of the scree plot that is farthest below the straight line from
-    its first to its last point (by the share where there is none).
-    Variances divide by N, as those of standardised columns do, unless `ddof` is 1; shares are equal either way.
-    The largest entry of a direction is positive. A direction with less than 1e-13 of the largest variance is taken
-    for rounding and has no entry.
+    than 1e-9 of the largest variance: if there are such, `by: auto` uses `svd`, else `eigen`. `by: iterative`
+    reduces the reconstruction loss step by step (orthogonal iteration), as in the notes, and is slow if two
+    variances are nearly equal. Without `components` the fewest are kept that have `share` of the variance, or
+    with `choose: elbow` as many as the place of the scree plot that is farthest below the straight line from its
+    first to its last point (by the share if there is none). Variances divide by N, as those of standardised
+    columns do, unless `ddof` is 1; shares are equal either way. The largest entry of a direction is positive. A
+    direction with less than 1e-13 of the largest variance is rounding error and has no entry.
 """
 
 from __future__ import annotations

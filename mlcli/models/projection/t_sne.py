@@ -6,19 +6,19 @@ Formula:
     4 Σ_j (p_ij − q_ij) (z_i − z_j) / (1 + |z_i − z_j|²).
 
 Assumes:
-    Clusters that are near together. Sizes of clusters and distances between them in the picture mean nothing, and
-    other perplexities show other pictures: look at several.
+    Clusters whose rows are near each other. Sizes of clusters and distances between them in the picture mean
+    nothing, and other perplexities show other pictures: look at several.
 
 Cost:
     All pairs of rows in each of `steps` steps, in compiled single precision.
 
 Choices:
-    p counts the 3 · `perplexity` nearest rows only; q all pairs (exact, no Barnes-Hut tree). It begins with the
-    first principal components, 1e-4 wide, so that the same rows give the same picture; p counts twelvefold in the
-    first quarter of the steps; gains and momentum (0.5, then 0.8) and the learning rate n / 48 (at least 50) are
-    those of scikit-learn. Only rows that were fitted have a place, so that the picture is judged by them (protocol
-    `whole`): a row is made again as the mean of the `neighbours` rows that are nearest to its place. A perplexity
-    above (n − 1) / 3 is lowered to it.
+    p counts the 3 · `perplexity` nearest rows only; q all pairs (exact, no Barnes-Hut tree). It starts from the
+    first principal components, 1e-4 wide, so that the same rows give the same picture; p counts twelvefold in
+    the first quarter of the steps; gains and momentum (0.5, then 0.8) and the learning rate n / 48 (at least 50)
+    are those of scikit-learn. Only fitted rows have a place, so that the picture is judged by them (protocol
+    `whole`): a row is reconstructed as the mean of the `neighbours` rows that are nearest to its place. A
+    perplexity above (n − 1) / 3 is lowered to it.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ Formula:
     its levels o has weights of its own: s(x, o) = w_o·x, with one more for the option itself.
 
 Assumes:
-    That one weight vector (for each option) serves all groups. The penalty is fair only between columns of one
-    scale. A column that is the same for all rows of every group cannot order them, and gets the weight 0.
+    One weight vector (for each option) fits all groups. The penalty is fair only between columns of one scale. A
+    column that is the same for all rows of every group cannot order them, and gets the weight 0.
 
 Cost:
     `squared-hinge` takes some 10 steps of rows × p × (p + log₂ levels), whatever the number of pairs; `hinge`
@@ -17,9 +17,9 @@ Cost:
 
 Choices:
     Section 5.5.6 of the notes, "the loss is calculated on each pair": the order a > b > c > d is 6 pairs. The
-    notes have a weight vector for each of a fixed set of options; that is ``option: COLUMN``, by which columns
-    that are the same for all rows of a group (who chooses) can tell its options apart. Without it one vector
-    serves all, and a nominal column that names the option gives it a score of its own to start from. There is no
+    notes have a weight vector for each of a fixed set of options; that is ``option: COLUMN``, with which columns
+    that are the same for all rows of a group (who chooses) can distinguish its options. Without it one vector
+    serves all, and a nominal column that names the option gives each option a constant score. There is no
     intercept, since it would cancel. Pairs of equally relevant rows are left out. A pair counts the product of
     the weights of its rows, and every pair counts alike, so that a group of 20 rows matters more than one of 2.
     The hinge of Joachims 2002 is the default; either loss is minimised to a proven gap: ‖w − w*‖² is at most

@@ -5,16 +5,15 @@ Formula:
     Σ w_a w_b ([s_a > s_b] + ½ [s_a = s_b]) / Σ w_a w_b over all pairs of one group with a more relevant than b.
 
 Assumes:
-    That one column says it all: the cheapest first, the nearest first. What one-r is for classes. A method that
-    does not beat it has made nothing of the other columns.
+    One column is enough: the cheapest first, the nearest first. It is to rankings what one-r is to classes. A
+    method that does not beat it has learned nothing from the other columns.
 
 Cost:
     rows × log₂(rows) for each column and binary digit of the relevance.
 
 Choices:
-    Pairs with equal values count half. Of columns that are equally good the first is taken, and the largest
-    value goes first where both directions are equally good. A nominal column takes part by its levels, each a
-    column of zeros and ones.
+    Pairs with equal values count half. Of equally good columns the first is used, and the largest value goes
+    first if both directions are equally good. Each level of a nominal column is a column of zeros and ones.
 """
 
 from __future__ import annotations

@@ -10,14 +10,14 @@ Formula:
     / (n + shrinkage), n being how many these users are.
 
 Assumes:
-    Items that are liked by the same users stay so; each user has rated some of them.
+    Items that the same users like will go on to be liked together; each user has rated some of them.
 
 Cost:
-    Nothing to fit but the centre. An answer about an item takes the ratings of all users who have rated it, then
+    Nothing to fit but the centre. To predict for an item takes the ratings of all users who have rated it, then
     one pass over the ratings of its neighbours.
 
 Choices:
-    As in ``user-neighbours``, with users and items in each other's place.
+    As in ``user-neighbours``, with users and items exchanged.
 """
 
 from __future__ import annotations

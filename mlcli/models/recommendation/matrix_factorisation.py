@@ -9,14 +9,15 @@ Formula:
     loss.
 
 Assumes:
-    A few hidden traits (`factors`) explain who likes what; ratings are there or not whatever they would have been.
+    A few hidden traits (`factors`) explain who likes what; whether a rating exists does not depend on its value.
 
 Cost:
     ratings × factors² + (users + items) × factors³ per round.
 
 Choices:
-    Items start at random points (normal, 0.1 wide): the seed decides which of several minima is reached. Users go
-    first. `l2` is not multiplied by the number of ratings. Whoever has no training ratings has bias and point 0.
+    Items start at random points (normal, 0.1 wide): the seed decides which of several minima is reached. Users
+    are solved first. `l2` is not multiplied by the number of ratings. Users and items without training ratings
+    have bias and point 0.
 """
 
 from __future__ import annotations

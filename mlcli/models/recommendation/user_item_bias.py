@@ -8,16 +8,16 @@ Formula:
     b_u = Σ w (r − μ − b_i) / (l2 + Σ w) over the ratings of u, and likewise b_i.
 
 Assumes:
-    Users differ in how generous they are and items in how good they are, and nothing else: every user has the same
-    order of items. Ratings are numbers whose distances mean something.
+    Users differ in how generous they are and items in how good they are, and in nothing else: every user has the
+    same order of items. Ratings are numbers whose distances mean something.
 
 Cost:
     One pass over the ratings per turn; some tens of turns.
 
 Choices:
-    `l2` counts as so many ratings that lie at the mean: someone with few ratings is drawn towards 0. It stops when
-    no bias moves by more than 1e-11 of the largest distance of a rating from the mean. A user or item without
-    training ratings adds 0.
+    `l2` counts as so many ratings at the mean: a user with few ratings is drawn towards 0. It stops when no bias
+    moves by more than 1e-11 of the largest distance of a rating from the mean. A user or item without training
+    ratings adds 0.
 """
 
 from __future__ import annotations

@@ -10,22 +10,22 @@ Formula:
     shrinkage), n being how many these items are.
 
 Assumes:
-    Users who agreed before agree again, and share enough items to show it.
+    Users who agreed before will agree again, and share enough items to show it.
 
 Cost:
-    Nothing to fit but the centre. An answer about a user takes the ratings of all items that it has rated, then
+    Nothing to fit but the centre. To predict for a user takes the ratings of all items that it has rated, then
     one pass over the ratings of its neighbours.
 
 Choices:
-    Residuals of the baseline are compared (Koren's pearson-baseline): of few common ratings a correlation about
-    their own means is mostly chance. Without `shrinkage` it follows from the ratings: chance alone makes s² about
-    1/n, so that with τ² the mean of s² − 1/n (by n) n / (n + 1/τ²) is what is to be believed of s (James & Stein);
-    where τ² is not above 0, nothing. Koren gives 100 for many ratings. Without `damping` one neighbour that is
-    hardly alike answers as surely as forty that are: on few ratings of each user that does worse than the baseline
-    alone (Bell & Koren's remedy). The classic formula is `shrinkage: 0`, `damping: 0`. Users as similar as the
-    k-th answer too, so that the order of rows decides nothing. Similarities of 0 or less are not used. Without
-    neighbours the answer is the centre; what is not known adds nothing to it. Several ratings of a pair count as
-    their mean.
+    Residuals of the baseline are compared (Koren's pearson-baseline): with few common ratings a correlation
+    about their own means is mostly chance. Without `shrinkage` it is estimated from the ratings: chance alone
+    makes s² about 1/n; with τ² the mean of s² − 1/n (weighted by n), the credible part of s is n / (n + 1/τ²)
+    (James & Stein), and nothing if τ² is not above 0. Koren gives 100 for many ratings. Without `damping` a
+    single weak neighbour counts as much as forty similar ones: with few ratings per user that is worse than the
+    baseline alone (Bell & Koren's remedy). The classic formula is `shrinkage: 0`, `damping: 0`. Users as similar
+    as the k-th count too, so that the order of rows decides nothing. Similarities of 0 or less are not used.
+    Without neighbours the prediction is the centre; an unknown user or item adds nothing to it. Several ratings
+    of a pair count as their mean.
 """
 
 from __future__ import annotations

@@ -7,19 +7,19 @@ Formula:
     tags of the sequence, by Viterbi; where probabilities are asked for, P(y_i | x) by forward-backward.
 
 Assumes:
-    Given everything that is observed, a tag depends on its neighbours only. Sequences are independent.
+    Given all observations, a tag depends on its neighbours only. Sequences are independent.
 
 Cost:
     A step of L-BFGS takes rows × (features of a row × K + K²), K being the number of tags; some 50 to 200 steps.
 
 Choices:
-    Templates say what features look at (``word@-1``, ``suffix:3``, ``shape``); every row has one that is always
-    there, and the first and the last of a sequence one each, so that tags by themselves, starts and ends have
-    weights. All pairs of feature and tag have a weight, also those never met together (crfsuite:
+    Templates say what features look at (``word@-1``, ``suffix:3``, ``shape``); every row has one feature that is
+    always there, and the first and the last row of a sequence one each, so that tags by themselves, starts and
+    ends have weights. All pairs of feature and tag have a weight, also those never met together (crfsuite:
     ``feature.possible_states`` and ``feature.possible_transitions``, its c2 is half of l2 and its c1 is l1).
-    ``l1`` leaves out most of them; L-BFGS then goes from orthant to orthant (OWL-QN), in about as many steps. A
-    level that the training file does not have makes the features of its letters (prefix, suffix, shape), if any;
-    numbers are features as they stand.
+    ``l1`` makes most of them 0; L-BFGS then goes from orthant to orthant (OWL-QN), in about as many steps. A
+    level that was not in training has the features of its letters (prefix, suffix, shape), if any; numbers are
+    features themselves.
 """
 
 from __future__ import annotations

@@ -12,20 +12,19 @@ Assumes:
     A tag depends on the few tags before it, an observation on its own tag. Sequences are independent.
 
 Cost:
-    One pass to count; a round of Baum-Welch rows × K². To answer, rows × K^n for n-grams, with K tags.
+    One pass to count; a round of Baum-Welch takes rows × K². To predict, rows × K^n for n-grams, with K tags.
 
 Choices:
     Before the first row stands a start symbol, which the notes leave undefined in (120); ``stop`` adds a symbol
-    for the end, which makes P a distribution over sequences of all lengths.
-    Interpolation mixes the shares after histories of every length, by Brants' deleted interpolation; it smooths
-    transitions only.
-    ``unknown: once``: observations met once in training stand for those never met: their count of each tag counts
-    once more, for the unknown ones. ``alpha``: unknown observations have α only. An empty cell counts as unknown.
-    The most probable tags of a sequence are answered; they need not be the most probable tag of each row. A step
-    of probability 0 is taken where there is no other way; a tag never met in training is not answered.
-    ``labelled``: of so many of the training sequences, drawn, tags are looked at; of the others Baum-Welch finds
-    what they most probably were, in rounds that raise the likelihood. At 0 it starts ``restarts`` times from drawn
-    shares, keeps the likeliest end, and truth only names the states: those of most rows in common, one for each.
+    for the end, which makes P a distribution over sequences of all lengths. Interpolation mixes the shares after
+    histories of every length, by Brants' deleted interpolation; it smooths transitions only. ``unknown: once``:
+    observations met once in training stand for those never met: their counts with each tag also count for
+    unknown observations. ``alpha``: unknown observations have α only. An empty cell counts as unknown. The most
+    probable tags of a sequence are predicted; they need not be the most probable tag of each row. A step of
+    probability 0 is taken if there is no other way; a tag never met in training is not predicted. ``labelled``:
+    the tags of this share of the training sequences, drawn at random, are used; for the others Baum-Welch
+    estimates them, in rounds that raise the likelihood. At 0 it starts ``restarts`` times from random shares and
+    keeps the likeliest end; true tags only name the states, so that most rows have their true tag.
 """
 
 from __future__ import annotations

@@ -6,18 +6,17 @@ Formula:
     The stationary distribution π satisfies π(y) = Σ_h π(h) P(y | h).
 
 Assumes:
-    A symbol depends on the n symbols before it, alike at every place. Sequences are independent.
+    A symbol depends on the n symbols before it, everywhere in the same way. Sequences are independent.
 
 Cost:
-    One pass to count, one look-up per row to answer; a table of K^(n+1) numbers.
+    One pass to count, one look-up per row to predict; a table of K^(n+1) numbers.
 
 Choices:
-    It is judged by the next symbol: each row is answered from the true symbols before it. Taggers do not see them:
-    scores of both do not compare. Where truth is not known (`predict`), the most probable sequence of so
-    many symbols is answered, and probabilities are those before anything is seen.
-    Before the first row stand start symbols; of equally probable symbols the first is answered.
-    The stationary distribution is that to which a chain tends from all histories alike; where the chain falls into
-    parts that do not meet, it depends on that.
+    It is scored by the next symbol: each row is predicted from the true symbols before it. Taggers do not see
+    them, so scores of both cannot be compared. Without true symbols (`predict`), the most probable sequence of
+    the same length is predicted, and probabilities are those before anything is seen. Before the first row stand
+    start symbols; of equally probable symbols the first is predicted. The stationary distribution is the limit
+    of the chain from all histories alike; if the chain falls into separate parts, it depends on that start.
 """
 
 from __future__ import annotations

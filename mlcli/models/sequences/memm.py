@@ -7,16 +7,16 @@ Formula:
     feature.
 
 Assumes:
-    Given everything that is observed, a tag depends on the tag before it only. Sequences are independent.
+    Given all observations, a tag depends on the tag before it only. Sequences are independent.
 
 Cost:
-    A step of L-BFGS takes rows × features of a row × K, K being the number of tags: less than a crf's, which pays
-    for all pairs of tags.
+    A step of L-BFGS takes rows × features of a row × K, K being the number of tags: less than that of a crf,
+    which sums over all pairs of tags.
 
 Choices:
-    Features and weights as of crf. Answered are the most probable tags of the sequence, by Viterbi. As each step
-    adds up to 1 whatever is observed there, tags with few that follow them listen less to the rows: the label bias
-    that a crf does not have.
+    Features and weights as in crf. The most probable tags of the sequence are predicted, by Viterbi. As each
+    step adds up to 1 whatever is observed, tags with few successors depend less on the observations: the label
+    bias that a crf does not have.
 """
 
 from __future__ import annotations

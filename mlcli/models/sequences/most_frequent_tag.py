@@ -4,14 +4,14 @@ Formula:
     ŷ(x) = argmax over y of count(x, y), the counts being sums of weights.
 
 Assumes:
-    Nothing of neighbours. A tagger that does not beat it has learned nothing from the order of rows.
+    Nothing about neighbours. A tagger that does not beat it has learned nothing from the order of rows.
 
 Cost:
-    One pass over the rows to fit, one look-up per row to answer.
+    One pass over the rows to fit, one look-up per row to predict.
 
 Choices:
-    Of equally frequent tags, the one with most training rows, then the first. A level that was never met, and an
-    empty cell, get the tag that is most frequent of all; so does every row where all columns are numbers.
+    Of equally frequent tags, the one with most training rows, then the first. An unknown level, and an empty
+    cell, get the most frequent tag of all; so does every row if all columns are numbers.
 """
 
 from __future__ import annotations
