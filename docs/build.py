@@ -91,8 +91,7 @@ def registered() -> dict[str, list[Entry]]:
 def page(entry: Entry, folder: str) -> str:
     """The page of one registered thing, from its docstring and its declarations."""
     cls: Any = entry.load()
-    doc = cleandoc(sys.modules[entry.module].__doc__ or "")
-    summary, _, body = doc.partition("\n")
+    summary, _, body = entry.documentation.partition("\n")
     missing = [heading for heading in OWED[folder] if f"{heading}:" not in body]
     if missing:
         sys.exit(f"{entry.module}: its docstring lacks {', '.join(missing)}")

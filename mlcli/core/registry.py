@@ -14,6 +14,7 @@ model file or a store names are not imported.
 from __future__ import annotations
 
 import importlib
+import inspect
 import os
 import re
 import sys
@@ -40,6 +41,7 @@ IMPORT_PATH = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*\.[A-Z]\w*")
 PREFIX = "mlcli_plugin_"
 """The modules of plug-ins have names that no other module has."""
 EXAMPLE = "mlcli new model my-method writes one to start from"
+REGISTERED = re.compile(r'^@register\(\s*"([\w-]+)"', re.MULTILINE)
 CLASS_LINE = re.compile(r"^@register\(.*?^class (\w+)\(([^)]*)\)", re.MULTILINE | re.DOTALL)
 
 
@@ -73,6 +75,14 @@ class Entry:
     attribute: str = ""
     noun: str = "model"
 
+    @property
+    def documentation(self) -> str:
+        """The docstring of the class if its file registers several, else that of the file."""
+        cls = self.load()
+        module = sys.modules[cls.__module__]
+        described = cls if len(list(registered_in(module))) > 1 else module
+        return inspect.cleandoc(described.__doc__ or "")
+
     def load(self) -> type:
         """Import the module and return the registered class."""
         if self.distribution == "mlcli":
@@ -105,16 +115,20 @@ class ImportedEntry(Entry):
 class Catalogue:
     """All registered classes of one noun: the files of a package, plug-ins, and entry points.
 
-    A file whose name starts with an underscore is machinery, every other file is one registered class.
+    A file whose name starts with an underscore is machinery, every other file is one registered class; with
+    ``several`` a file may register several, and is read to find them.
     """
 
-    def __init__(self, package: str, noun: str, base: str, imported_at: str = "") -> None:
+    def __init__(
+        self, package: str, noun: str, base: str, imported_at: str = "", *, several: bool = False
+    ) -> None:
         self.package = package
         self.noun = noun
         self.base = base
         """What its classes derive from, as "module:name"."""
         self.imported_at = imported_at
         """What makes an entry of an import path, such as sklearn.svm.SVC, as "module:name"."""
+        self.several = several
         self._heads: dict[str, Entry] = {}
         self._files: dict[str, list[Entry]] = {}
 
@@ -126,7 +140,11 @@ class Catalogue:
     @cached_property
     def _shipped(self) -> dict[str, Path]:
         files = [*self.folder.glob("*.py"), *self.folder.glob("*/*.py")]
-        return {id_of(path.stem): path for path in sorted(files) if not path.name.startswith("_")}
+        files = [path for path in sorted(files) if not path.name.startswith("_")]
+        if not self.several:
+            return {id_of(path.stem): path for path in files}
+        ids = {name: path for path in files for name in REGISTERED.findall(path.read_text(encoding="utf-8"))}
+        return dict(sorted(ids.items()))
 
     @cached_property
     def _entry_points(self) -> dict[str, Entry]:
@@ -204,7 +222,7 @@ class Catalogue:
         """The entry of one id."""
         if name in self._shipped:
             if name not in self._heads:
-                self._heads[name] = self._read_head(self._shipped[name])
+                self._heads[name] = self._read_head(name, self._shipped[name])
             return self._heads[name]
         if name in self._plugins:
             return self._plugins[name]
@@ -218,14 +236,18 @@ class Catalogue:
             return self._heads[name]
         raise UsageError(f"there is no {self.noun} '{shortened(name)}'", hint=self._advice(name))
 
-    def _read_head(self, path: Path) -> Entry:
+    def _read_head(self, name: str, path: Path) -> Entry:
         text = path.read_text(encoding="utf-8")
         summary = text.partition("\n")[0].strip().strip('"')
+        starts = {match[1]: match.start() for match in REGISTERED.finditer(text)} if self.several else {}
+        if len(starts) > 1:
+            text = text[starts[name] :]
+            summary = text.partition('"""')[2].partition("\n")[0].strip()
         match = CLASS_LINE.search(text)
         bases = tuple(base.strip() for base in match.group(2).split(",")) if match else ()
         family = path.parent.name if path.parent != self.folder else ""
         module = ".".join(filter(None, (self.package, family, module_of(path.stem))))
-        return Entry(id_of(path.stem), module, summary, family=family, bases=bases, noun=self.noun)
+        return Entry(name, module, summary, family=family, bases=bases, noun=self.noun)
 
     def _advice(self, name: str) -> str:
         """The hint for an unknown id: how it is spelt, how its parts are typed, or which ids are near."""
@@ -274,7 +296,7 @@ def _typed_in_one(name: str, parts: list[str], ids: list[str]) -> str:
 
 MODELS = Catalogue("mlcli.models", "model", "mlcli.core.model:Model", "mlcli.models.wrappers._imported:entry_of")
 STEPS = Catalogue("mlcli.prepare", "step", "mlcli.core.step:Step", "mlcli.prepare._imported:entry_of")
-PROTOCOLS = Catalogue("mlcli.protocols", "protocol", "mlcli.protocols._base:Protocol")
+PROTOCOLS = Catalogue("mlcli.protocols", "protocol", "mlcli.protocols._base:Protocol", several=True)
 ALL = (MODELS, STEPS, PROTOCOLS)
 
 

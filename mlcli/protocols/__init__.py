@@ -1,1 +1,1 @@
-"""Protocols: how rows are split into what is learned from and what is judged; one file each."""
+"""Protocols: how rows are split into what is learned from and what is judged."""

@@ -1,9 +1,9 @@
-"""What a protocol is: from what may be known of rows to splits, by dealing single rows or whole groups."""
+"""Protocols: the base class, splits, and how rows or whole groups are dealt to them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 import numpy as np
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 MOST_REPEATS = 10_000
 """More would take longer to split than anybody waits, and change no figure."""
-FEW_ROWS, FEW_OF_A_CLASS, FEW_IN_A_PART = 30, 20, 5
-"""Below these, one answer moves a score by 3 points, that of a class by 5, that of a part by 20."""
 
 
 class RareClassWarning(MlcliWarning):
@@ -131,9 +129,10 @@ class Units:
 
 def all_alike(strata: SplitInfo) -> Units:
     """The units of some rows, classes ignored."""
-    of_row = _unit_of_row(strata)
-    count = int(of_row.max(initial=-1)) + 1
-    return Units(_noun(strata), of_row, np.zeros(count, np.int32))
+    if strata.groups is None:
+        return Units("rows", np.arange(strata.rows, dtype=np.int32), np.zeros(strata.rows, np.int32))
+    names, of_row = np.unique(strata.groups, return_inverse=True)
+    return Units("groups", of_row.astype(np.int32), np.zeros(len(names), np.int32))
 
 
 def by_class(strata: SplitInfo) -> Units:
@@ -144,23 +143,18 @@ def by_class(strata: SplitInfo) -> Units:
     if strata.strata is None:
         hint = "protocol: whole scores all rows, and needs no labels"
         raise DataError("the rows have no labels that they could be split by", hint=hint)
-    of_row = _unit_of_row(strata)
+    units = all_alike(strata)
     stratum = np.where(strata.strata < 0, strata.strata.max(initial=-1) + 1, strata.strata).astype(np.int32)
     if strata.groups is None:
-        return Units(_noun(strata), of_row, stratum)
-    counts = np.zeros((int(of_row.max(initial=-1)) + 1, int(stratum.max(initial=-1)) + 1), np.int32)
-    np.add.at(counts, (of_row, stratum), 1)
-    return Units(_noun(strata), of_row, counts.argmax(axis=1).astype(np.int32), counts)
+        return replace(units, stratum=stratum)
+    counts = np.zeros((len(units), int(stratum.max(initial=-1)) + 1), np.int32)
+    np.add.at(counts, (units.of_row, stratum), 1)
+    return replace(units, stratum=counts.argmax(axis=1).astype(np.int32), rows_by_class=counts)
 
 
 def by_class_if_any(strata: SplitInfo) -> Units:
     """The units of some rows, each in its class where there are classes."""
     return all_alike(strata) if strata.strata is None else by_class(strata)
-
-
-def drawn(units: Units, rng: np.random.Generator) -> Codes:
-    """How often each unit is in a sample of as many as there are, drawn with replacement."""
-    return np.bincount(rng.integers(len(units), size=len(units)), minlength=len(units)).astype(np.int32)
 
 
 def warn_of_rare_classes(units: Units, least: int, consequence: str) -> None:
@@ -172,16 +166,6 @@ def warn_of_rare_classes(units: Units, least: int, consequence: str) -> None:
         which = "one class has" if len(rare) == 1 else f"{len(rare)} classes have"
         text = f"{which} fewer than {least} {units.noun} (the smallest {rare.min()}): {consequence}"
         warn(text, RareClassWarning)
-
-
-def _unit_of_row(strata: SplitInfo) -> Codes:
-    if strata.groups is None:
-        return np.arange(strata.rows, dtype=np.int32)
-    return np.unique(strata.groups, return_inverse=True)[1].astype(np.int32)
-
-
-def _noun(strata: SplitInfo) -> str:
-    return "rows" if strata.groups is None else "groups"
 
 
 class DealtSplits(Sequence[Split]):
@@ -229,31 +213,25 @@ def split_labels(noun: str, parts: int, repeats: int) -> list[str]:
 
 
 def warn_of_few_judged(splits: Sequence[Split], strata: SplitInfo, *, pooled: bool) -> None:
-    """Say so where few rows are judged in all, few of a class, or few in a part that has a score of its own."""
-    sizes, rows = _judged(splits)
-    if 0 < len(rows) < FEW_ROWS:
+    """Warn if few rows are judged in all, few of a class, or few in a part that has a score of its own."""
+    if isinstance(splits, DealtSplits):  # without making each split
+        parts = len(splits.labels) // len(splits.rounds)
+        in_parts = [(folds >= 0) & (folds < parts) for folds in splits.rounds]
+        counts = [
+            np.bincount(folds[kept], minlength=parts) for folds, kept in zip(splits.rounds, in_parts, strict=True)
+        ]
+        sizes, rows = np.concatenate(counts), np.flatnonzero(np.logical_or.reduce(in_parts))
+    else:
+        sizes = np.array([len(split.test) for split in splits])
+        rows = np.unique(np.concatenate([split.test for split in splits]))
+    rarest = len(rows)
+    if strata.strata is not None and len(rows):
+        rarest = int(np.unique(strata.strata[rows], return_counts=True)[1].min())
+    # below these limits one answer moves a score by 3 points, that of a class by 5, that of a part by 20
+    if 0 < len(rows) < 30:
         warn(f"only {len(rows)} rows are judged: one answer more or less is {100 / len(rows):.0f} % of them")
-    elif (least := _rarest(strata, rows)) < FEW_OF_A_CLASS:
-        warn(f"of the rarest class that is judged there are only {least} rows: its scores say little")
-    if len(sizes) > 1 and not pooled and sizes.min() < FEW_IN_A_PART:
+    elif 0 < rarest < 20:
+        warn(f"of the rarest class that is judged there are only {rarest} rows: its scores say little")
+    if len(sizes) > 1 and not pooled and sizes.min() < 5:
         text = f"the smallest of the {len(sizes)} test parts holds {sizes.min()} of the rows: larger ones say more"
         warn(text, SmallPartWarning)
-
-
-def _judged(splits: Sequence[Split]) -> tuple[Codes, Rows]:
-    """The size of every test part, and the distinct rows in them; of parts without making each split."""
-    if not isinstance(splits, DealtSplits):
-        tests = [split.test for split in splits]
-        return np.array([len(test) for test in tests], np.int32), np.unique(np.concatenate(tests))
-    parts = len(splits.labels) // len(splits.rounds)
-    sizes = [np.bincount(values[(values >= 0) & (values < parts)], minlength=parts) for values in splits.rounds]
-    judged = np.logical_or.reduce([(values >= 0) & (values < parts) for values in splits.rounds])
-    return np.concatenate(sizes).astype(np.int32), np.flatnonzero(judged)
-
-
-def _rarest(strata: SplitInfo, rows: Rows) -> int:
-    """How many judged rows the rarest class has; as many as there are rows, where there are no classes."""
-    if strata.strata is None or not len(rows):
-        return len(rows) or FEW_OF_A_CLASS
-    classes = strata.strata[rows]
-    return int(np.unique(classes, return_counts=True)[1].min())

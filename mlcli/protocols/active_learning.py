@@ -21,6 +21,7 @@ Cost:
 
 from __future__ import annotations
 
+import typing
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -33,17 +34,12 @@ from mlcli.core.moments import entropy
 from mlcli.core.params import param
 from mlcli.core.pipeline import Pipeline, predict_rows
 from mlcli.core.registry import register
-from mlcli.core.rows import SplitInfo
+from mlcli.core.rows import RowsOfTable, SplitInfo
 from mlcli.core.seeds import rng_for
 from mlcli.core.tables import Array, Rows
 from mlcli.protocols._base import MOST_REPEATS, Protocol, Split, problems_with_list
-from mlcli.protocols.holdout import Holdout
-from mlcli.protocols.stratified_holdout import StratifiedHoldout
-
-SPENT = "labels spent"
-Fit = Any
-"""A learner: what is fitted to rows, by the split that they are of."""
-RANDOM, COMMITTEE = "random", "committee"
+from mlcli.protocols.holdout import Holdout, StratifiedHoldout
+from mlcli.tasks.supervised import SupervisedRows
 
 
 def least_confidence(shares: Array) -> Array:
@@ -63,9 +59,8 @@ UNSURE: dict[str, Callable[[Array], Array]] = {
     "entropy": entropy,
 }
 """From the probabilities of classes (n × K), how unsure a model is of each row."""
-FOR_VALUES = (RANDOM, COMMITTEE)
-"""The strategies that need no probabilities of classes."""
-STRATEGIES = (RANDOM, *UNSURE, COMMITTEE)
+FOR_CLASSES, FOR_VALUES = ("random", *UNSURE), ("random", "committee")
+"""The default strategies by target; those for values need no probabilities of classes."""
 
 
 @dataclass(frozen=True)
@@ -79,9 +74,19 @@ class Queries:
     """Of the committee."""
 
 
-def most_informative(worth: Array, count: int) -> Rows:
-    """The places of so many rows that are most worth asking about; of equals, the first."""
-    return np.argsort(-np.round(worth, 12), kind="stable")[:count]
+class Learner(typing.Protocol):
+    """What fits a pipeline to rows."""
+
+    @property
+    def content(self) -> str:
+        """The hash of the dataset."""
+
+    @property
+    def seed(self) -> int:
+        """The seed of the experiment."""
+
+    def fitted(self, rows: RowsOfTable, split: int | str) -> Pipeline:
+        """A pipeline fitted to the training rows of a split."""
 
 
 @register(
@@ -96,9 +101,9 @@ class ActiveLearning(Protocol):
     strategies: tuple[str, ...] | None = param(
         None,
         "what ranks the rows of the pool; none: all but committee for classes, random and committee for values",
-        choices=STRATEGIES,
+        choices=(*FOR_CLASSES, "committee"),
         if_given=True,
-        default_means=lambda protocol, task: FOR_VALUES if task == "regressor" else (RANDOM, *UNSURE),
+        default_means=lambda protocol, task: FOR_VALUES if task == "regressor" else FOR_CLASSES,
     )
     start: int = param(10, "how many rows are labelled at first", ge=1)
     batch: int = param(10, "how many labels are asked for at a time", ge=1)
@@ -114,94 +119,102 @@ class ActiveLearning(Protocol):
             result.append(f"budget {self.budget} leaves nothing to ask for after the first {self.start} labels")
         return result
 
-    def problems_with_rows(self, strata: SplitInfo) -> list[Problem]:
+    def problems_with_rows(self, info: SplitInfo) -> list[Problem]:
         """Fewer than two rows, or strategies that need probabilities of classes where there are none."""
-        misplaced = [name for name in self._strategies(strata) if strata.strata is None and name in UNSURE]
-        named = f"{self.id}: {', '.join(misplaced)}"
-        what = f"{named} ranks rows by probabilities of classes, and the target has values"
-        hint = "strategies for values: random, and committee, by how far models of bootstrap samples are apart"
-        return [*super().problems_with_rows(strata), *([Problem(what, hint=hint)] if misplaced else [])]
+        problems = super().problems_with_rows(info)
+        misplaced = [name for name in self.strategies or () if name in UNSURE]
+        if info.strata is None and misplaced:
+            named = f"{self.id}: {', '.join(misplaced)}"
+            what = f"{named} ranks rows by probabilities of classes, and the target has values"
+            hint = "strategies for values: random, and committee, by how far models of bootstrap samples are apart"
+            problems.append(Problem(what, hint=hint))
+        return problems
 
-    def divided(self, strata: SplitInfo, rng: np.random.Generator) -> Sequence[Split]:
+    def divided(self, info: SplitInfo, rng: np.random.Generator) -> Sequence[Split]:
         """For each repeat a split of every strategy."""
-        held_out = Holdout if strata.strata is None else StratifiedHoldout
-        holdout = held_out(test_share=self.test_share, repeats=self.repeats)
-        result: list[Split] = []
-        for index, fold in enumerate(holdout.splits(strata, rng), start=1):
-            # the rows that are labelled at first, the first of each class among them; and the others in random
-            # order
+        cls = Holdout if info.strata is None else StratifiedHoldout
+        holdout = cls(test_share=self.test_share, repeats=self.repeats)
+        classes = np.zeros(info.rows) if info.strata is None else info.strata
+        strategies = self.strategies or (FOR_VALUES if info.strata is None else FOR_CLASSES)
+        splits: list[Split] = []
+        for index, fold in enumerate(holdout.splits(info, rng), start=1):
+            # Of the rows in random order the first of each class, then the very first, are labelled at the start.
             order = rng.permutation(fold.train)
-            classes = np.zeros(strata.rows) if strata.strata is None else strata.strata
             of_class = np.unique(classes[order], return_index=True)[1]
-            first = np.concatenate([of_class, np.setdiff1d(np.arange(len(order)), of_class)])[
-                : max(self.start, len(of_class))
-            ]
-            known, pool = np.sort(order[first]), np.delete(order, first)
-            result += self._by_strategy(strata, fold, known, pool, f"repeat {index}")
-        least = min(len(split.train) + len(split.hidden) for split in result)
+            others = np.setdiff1d(np.arange(len(order)), of_class)
+            first = np.concatenate([of_class, others])[: max(self.start, len(of_class))]
+            labelled, pool = np.sort(order[first]), np.delete(order, first)
+            for strategy in strategies:
+                split = Split(
+                    train=labelled,
+                    test=fold.test,
+                    label=f"{strategy}, repeat {index}",
+                    hidden=pool,
+                    coordinate=Coordinate("labels spent", float(self.budget), strategy),
+                    queries=Queries(strategy, self.batch, self.budget, self.members),
+                )
+                splits.append(split)
+        least = min(len(split.train) + len(split.hidden) for split in splits)
         if least < self.budget:
-            text = f"the budget is {self.budget} labels, but only {least} rows can be labelled: all of them are"
-            warn(text)
-        return result
-
-    def _strategies(self, strata: SplitInfo) -> tuple[str, ...]:
-        """Those that were named, or those that the target allows."""
-        if self.strategies is not None:
-            return self.strategies
-        return FOR_VALUES if strata.strata is None else (RANDOM, *UNSURE)
-
-    def _by_strategy(self, strata: SplitInfo, fold: Split, known: Rows, pool: Rows, label: str) -> Iterator[Split]:
-        for strategy in self._strategies(strata):
-            yield Split(
-                train=known,
-                test=fold.test,
-                label=f"{strategy}, {label}",
-                hidden=pool,
-                coordinate=Coordinate(SPENT, float(self.budget), strategy),
-                queries=Queries(strategy, self.batch, self.budget, self.members),
-            )
-
-
-def models_by_batch(learner: Fit, rows: Any, split: Split, index: int) -> Iterator[tuple[Rows, Pipeline]]:
-    """The rows whose target is known, and the model that has learned from them, after each batch of labels."""
-    queries, known, pool = split.queries, split.train, split.hidden
-    assert queries is not None
-    while True:
-        pipeline = learner.fitted(rows.hiding(known, pool), index)
-        yield known, pipeline
-        count = min(queries.batch, queries.budget - len(known), len(pool))
-        if count <= 0:
-            return
-        chosen = most_informative(informativeness(queries, learner, pipeline, rows, known, pool, index), count)
-        known, pool = np.sort(np.concatenate([known, pool[chosen]])), np.delete(pool, chosen)
-
-
-def informativeness(
-    queries: Queries, learner: Fit, pipeline: Pipeline, rows: Any, known: Rows, pool: Rows, index: int
-) -> Array:
-    """How much each row of the pool is worth asking about."""
-    asked = rows.take(pool)
-    if queries.strategy == RANDOM:
-        return np.zeros(len(pool))
-    if queries.strategy != COMMITTEE:
-        answers: Any = predict_rows(pipeline, asked)
-        return UNSURE[queries.strategy](answers.probabilities)
-    predicted = []
-    for member in range(queries.members):
-        seed = f"{index}, {len(known)} labels, member {member}"
-        drawn = rng_for("committee", learner.content, learner.seed, seed).choice(known, len(known))
-        of_member: Any = predict_rows(learner.fitted(rows.take(np.sort(drawn)), seed), asked)
-        predicted.append(of_member.predicted)
-    return np.asarray(rows.disagreement(np.column_stack(predicted)))
+            warn(f"the budget is {self.budget} labels, but only {least} rows can be labelled: all of them are")
+        return splits
 
 
 def judged_by_labels(
-    learner: Fit, rows: Any, split: Split, index: int
-) -> tuple[Pipeline, Any, list[tuple[Coordinate, Answers]]]:
-    """The last model, the rows that it has learned from, and what each model said of the judged rows."""
+    learner: Learner, rows: SupervisedRows, split: Split, index: int
+) -> tuple[Pipeline, SupervisedRows, list[tuple[Coordinate, Answers]]]:
+    """The last model, its labelled rows, and the answers of each model about the test rows."""
     assert split.coordinate is not None
-    judged, stages = rows.take(split.test), []
-    for known, pipeline in models_by_batch(learner, rows, split, index):
-        at = Coordinate(split.coordinate.name, float(len(known)), split.coordinate.line)
-        stages.append((at, predict_rows(pipeline, judged)))
-    return pipeline, rows.take(known), stages
+    test_rows, stages = rows.take(split.test), []
+    for labelled, pipeline in models_by_batch(learner, rows, split, index):
+        coordinate = Coordinate(split.coordinate.name, float(len(labelled)), split.coordinate.line)
+        stages.append((coordinate, predict_rows(pipeline, test_rows)))
+    return pipeline, rows.take(labelled), stages
+
+
+def models_by_batch(
+    learner: Learner, rows: SupervisedRows, split: Split, index: int
+) -> Iterator[tuple[Rows, Pipeline]]:
+    """The rows whose target is known, and the model that has learned from them, after each batch of labels."""
+    queries, labelled, pool = split.queries, split.train, split.hidden
+    assert queries is not None
+    while True:
+        pipeline = learner.fitted(rows.hiding(labelled, pool), index)
+        yield labelled, pipeline
+        count = min(queries.batch, queries.budget - len(labelled), len(pool))
+        if count <= 0:
+            return
+        value = informativeness(queries, learner, pipeline, rows, labelled, pool, index)
+        chosen = most_informative(value, count)
+        labelled, pool = np.sort(np.concatenate([labelled, pool[chosen]])), np.delete(pool, chosen)
+
+
+def informativeness(
+    queries: Queries,
+    learner: Learner,
+    pipeline: Pipeline,
+    rows: SupervisedRows,
+    labelled: Rows,
+    pool: Rows,
+    index: int,
+) -> Array:
+    """How much each row of the pool is worth asking about."""
+    if queries.strategy == "random":
+        return np.zeros(len(pool))
+    pool_rows = rows.take(pool)
+    answers: Any
+    if queries.strategy != "committee":
+        answers = predict_rows(pipeline, pool_rows)
+        return UNSURE[queries.strategy](answers.probabilities)
+    predicted = []
+    for member in range(queries.members):
+        seed = f"{index}, {len(labelled)} labels, member {member}"
+        sample = rng_for("committee", learner.content, learner.seed, seed).choice(labelled, len(labelled))
+        answers = predict_rows(learner.fitted(rows.take(np.sort(sample)), seed), pool_rows)
+        predicted.append(answers.predicted)
+    return rows.disagreement(np.column_stack(predicted))
+
+
+def most_informative(value: Array, count: int) -> Rows:
+    """The indices of the ``count`` largest values; of equal ones the first."""
+    return np.argsort(-np.round(value, 12), kind="stable")[:count]

@@ -22,7 +22,7 @@ from mlcli.core.errors import Problem, warn
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.rows import SplitInfo
-from mlcli.core.tables import Codes, Rows
+from mlcli.core.tables import Codes
 from mlcli.protocols._base import Protocol, Split, split_labels
 
 
@@ -42,62 +42,53 @@ class ForwardChaining(Protocol):
     window: int | None = param(None, "how many times before the gap are learned from; all if none is given", ge=1)
     gap: int = param(0, "how many times just before those judged are left out", ge=0)
 
-    def problems_with_rows(self, strata: SplitInfo) -> list[Problem]:
+    def problems_with_rows(self, info: SplitInfo) -> list[Problem]:
         """Rows without a time, too few times, or nothing to learn from."""
-        if strata.order is not None and np.isnan(strata.order).any():
-            what = f"{self.id}: {np.isnan(strata.order).sum()} rows have no time in the column of role order"
+        if info.order is not None and np.isnan(info.order).any():
+            what = f"{self.id}: {np.isnan(info.order).sum()} rows have no time in the column of role order"
             return [Problem(what, hint="fill the cells, or leave out the rows")]
-        times = int(times_of(strata).max(initial=-1)) + 1
+        times = int(times_of(info).max(initial=-1)) + 1
         if times <= self.folds:
             what = f"{self.id}: {self.folds} folds need at least {self.folds + 1} times, there are {times}"
             return [Problem(what, hint=f"{times - 1} folds or fewer would work" if times > 1 else "")]
-        least = times - self.folds * (times // (self.folds + 1))
-        if self.gap >= least:
-            what = f"{self.id}: a gap of {self.gap} leaves nothing to learn from: {least} times are before fold 1"
-            return [Problem(what, hint=f"a gap of {least - 1} or less would work")]
-        return self._cut_by_groups(strata)
+        before_first = times - self.folds * (times // (self.folds + 1))
+        if self.gap >= before_first:
+            nothing = f"a gap of {self.gap} leaves nothing to learn from: {before_first} times are before fold 1"
+            return [Problem(f"{self.id}: {nothing}", hint=f"a gap of {before_first - 1} or less would work")]
+        if info.groups is None:
+            return []
+        empty = [split.label for split in self._splits(info) if not len(split.train)]
+        if not empty:
+            return []
+        hint = "groups are never cut; to predict later rows of known groups, give no column the role group"
+        return [Problem(f"{self.id}: every row before {empty[0]} is of a group that it judges", hint=hint)]
 
-    def divided(self, strata: SplitInfo, rng: np.random.Generator) -> Sequence[Split]:
+    def divided(self, info: SplitInfo, rng: np.random.Generator) -> Sequence[Split]:
         """The blocks, earliest first."""
-        if strata.order is None:
+        if info.order is None:
             warn("no column has the role order: rows are taken as they stand")
-        return self._splits(strata)
+        return self._splits(info)
 
-    def _splits(self, strata: SplitInfo) -> list[Split]:
-        time = times_of(strata)
+    def _splits(self, info: SplitInfo) -> list[Split]:
+        time = times_of(info)
         times = int(time.max()) + 1
         size = times // (self.folds + 1)
+        by_time = np.argsort(time, kind="stable")
         starts = range(times - self.folds * size, times, size)
-        labels = split_labels("fold", self.folds, 1)
-        return [self._split(strata, time, start, size, label) for start, label in zip(starts, labels, strict=True)]
-
-    def _split(self, strata: SplitInfo, time: Codes, start: int, size: int, label: str) -> Split:
-        end = start - self.gap
-        first = 0 if self.window is None else max(end - self.window, 0)
-        test = _in_order(time, start, start + size)
-        train = _in_order(time, first, end)
-        if strata.groups is not None:
-            train = train[~np.isin(strata.groups[train], strata.groups[test])]
-        return Split(train=train, test=test, label=label)
-
-    def _cut_by_groups(self, strata: SplitInfo) -> list[Problem]:
-        """Folds whose groups hold all earlier rows as well."""
-        if strata.groups is None:
-            return []
-        empty = [split.label for split in self._splits(strata) if not len(split.train)]
-        hint = "groups are never cut; to predict later rows of known groups, give no column the role group"
-        what = f"{self.id}: every row before {empty[0]} is of a group that it judges" if empty else ""
-        return [Problem(what, hint=hint)] if empty else []
+        splits = []
+        for start, label in zip(starts, split_labels("fold", self.folds, 1), strict=True):
+            end = start - self.gap
+            first = 0 if self.window is None else max(end - self.window, 0)
+            train = by_time[(time[by_time] >= first) & (time[by_time] < end)]
+            test = by_time[(time[by_time] >= start) & (time[by_time] < start + size)]
+            if info.groups is not None:
+                train = train[~np.isin(info.groups[train], info.groups[test])]
+            splits.append(Split(train=train, test=test, label=label))
+        return splits
 
 
-def times_of(strata: SplitInfo) -> Codes:
-    """The place of each row's time among all times; rows of one time share it."""
-    if strata.order is None:
-        return np.arange(strata.rows, dtype=np.int32)
-    return np.unique(strata.order, return_inverse=True)[1].astype(np.int32)
-
-
-def _in_order(time: Codes, first: int, end: int) -> Rows:
-    """The rows from one time up to another, earliest first."""
-    rows = np.flatnonzero((time >= first) & (time < end))
-    return rows[np.argsort(time[rows], kind="stable")]
+def times_of(info: SplitInfo) -> Codes:
+    """The rank of each row's time among all times; rows of one time share it."""
+    if info.order is None:
+        return np.arange(info.rows, dtype=np.int32)
+    return np.unique(info.order, return_inverse=True)[1].astype(np.int32)

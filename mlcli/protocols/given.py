@@ -14,8 +14,7 @@ Cost:
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -24,10 +23,7 @@ from mlcli.core.errors import Problem, warn
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.rows import PART_WORDS, SplitInfo
-from mlcli.core.tables import Rows
 from mlcli.protocols._base import Protocol, Split
-
-ALWAYS_LEARNED = "-1"
 
 
 @register(
@@ -43,58 +39,50 @@ class Given(Protocol):
 
     validation: str = param("learned", "what validation rows are for", choices=("learned", "unused"))
 
-    def problems_with_rows(self, strata: SplitInfo) -> list[Problem]:
+    def problems_with_rows(self, info: SplitInfo) -> list[Problem]:
         """No such column, a row without a part, or parts that leave a side empty."""
-        if strata.part is None:
+        if info.part is None:
             what = f"{self.id} needs a column that says which part a row is in, and there is none"
             return [Problem(what, hint="give it the role part in the sidecar, such as 'roles: {part: [split]}'")]
-        if (strata.part < 0).any():
-            what = f"{self.id}: the part of {(strata.part < 0).sum()} rows is missing"
+        if (info.part < 0).any():
+            what = f"{self.id}: the part of {(info.part < 0).sum()} rows is missing"
             return [Problem(what, hint="every row needs its part, such as train or test")]
-        present = _present(strata)
-        words = [PART_WORDS.get(name.lower()) for name in present]
-        if any(words) and not ("train" in words and "test" in words and all(words)):
+        words = _words_by_name(info)
+        present = set(words.values())
+        if any(present) and not ("train" in present and "test" in present and all(present)):
             hint = "they are train, test and perhaps validation, or none of these words: folds"
-            return [Problem(f"{self.id}: the parts are {', '.join(present)}", hint=hint)]
-        if not any(words) and (len(present) < 2):
-            return [Problem(f"{self.id} needs at least 2 folds, and there is only {', '.join(present)}")]
+            return [Problem(f"{self.id}: the parts are {', '.join(words)}", hint=hint)]
+        if not any(present) and len(words) < 2:
+            return [Problem(f"{self.id} needs at least 2 folds, and there is only {', '.join(words)}")]
         return []
 
-    def divided(self, strata: SplitInfo, rng: np.random.Generator) -> Sequence[Split]:
+    def divided(self, info: SplitInfo, rng: np.random.Generator) -> Sequence[Split]:
         """One split of train and test, or one for each fold."""
-        words = {name: PART_WORDS.get(name.lower()) for name in _present(strata)}
+        assert info.part is not None
+        words = _words_by_name(info)
+        part_of_row = np.array(info.parts)[info.part]
         if any(words.values()):
-            learned = ("train", "validation") if self.validation == "learned" else ("train",)
-            train = [name for name in words if words[name] in learned]
-            split = _split(strata, train, [name for name in words if words[name] == "test"], "test")
-            unused = _rows_in(strata, [name for name in words if words[name] == "validation"])
-            made = [replace(split, validation=unused) if self.validation == "unused" else split]
+            word_of_row = np.array([words.get(name) or "" for name in info.parts])[info.part]
+            train, validation = word_of_row == "train", word_of_row == "validation"
+            if self.validation == "learned":
+                train, validation = train | validation, np.zeros_like(train)
+            test = np.flatnonzero(word_of_row == "test")
+            splits = [Split(np.flatnonzero(train), test, "test", validation=np.flatnonzero(validation))]
         else:
-            folds = [name for name in words if name != ALWAYS_LEARNED]
-            made = [_split(strata, words.keys() - {name}, [name], f"fold {name}") for name in folds]
-        _warn_of_cut_groups(strata, made)
-        return made
+            # rows of fold -1 are always learned from
+            splits = [
+                Split(np.flatnonzero(part_of_row != name), np.flatnonzero(part_of_row == name), f"fold {name}")
+                for name in words
+                if name != "-1"
+            ]
+        groups = info.groups
+        if groups is not None and any(np.isin(groups[split.test], groups[split.train]).any() for split in splits):
+            warn("groups stand on both sides of the given parts: scores may be better than on new groups")
+        return splits
 
 
-def _present(strata: SplitInfo) -> list[str]:
-    """The names of the parts that have rows, in order."""
-    assert strata.part is not None
-    return [strata.parts[code] for code in np.unique(strata.part)]
-
-
-def _split(strata: SplitInfo, train: Collection[str], test: Collection[str], label: str) -> Split:
-    """What is learned from and what is judged, by the names of parts."""
-    return Split(train=_rows_in(strata, train), test=_rows_in(strata, test), label=label)
-
-
-def _rows_in(strata: SplitInfo, names: Collection[str]) -> Rows:
-    """The rows of some parts."""
-    assert strata.part is not None
-    return np.flatnonzero(np.isin(strata.part, [code for code, name in enumerate(strata.parts) if name in names]))
-
-
-def _warn_of_cut_groups(strata: SplitInfo, splits: Sequence[Split]) -> None:
-    if strata.groups is None:
-        return
-    if any(np.isin(strata.groups[split.test], strata.groups[split.train]).any() for split in splits):
-        warn("groups stand on both sides of the given parts: scores may be better than on new groups")
+def _words_by_name(info: SplitInfo) -> dict[str, str | None]:
+    """The parts that have rows, in order: train, validation or test by what its name stands for, else None."""
+    assert info.part is not None
+    names = [info.parts[code] for code in np.unique(info.part)]
+    return {name: PART_WORDS.get(name.lower()) for name in names}

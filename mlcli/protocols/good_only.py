@@ -20,13 +20,11 @@ from mlcli.core.errors import Problem, warn
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.rows import SplitInfo
-from mlcli.core.tables import Codes, Rows
+from mlcli.core.tables import Codes, Flags, Rows
 from mlcli.protocols._base import MOST_REPEATS, MoreBadRowsWarning, Protocol, Split, Units, all_alike, split_labels
 from mlcli.tasks.anomaly import ANOMALY, GOOD
 from mlcli.tasks.unsupervised import UNKNOWN
 
-FEWEST_GOOD, FEWEST_BAD = 3, 2
-"""One unit for each part that holds such rows."""
 TRAIN, VALIDATION, TEST = range(3)
 
 
@@ -39,31 +37,33 @@ class GoodOnly(Protocol):
     train_share: float = param(0.6, "the share of the good rows that is learned from", gt=0, lt=1)
     repeats: int = param(1, "how often rows are split anew", ge=1, le=MOST_REPEATS)
 
-    def problems_with_rows(self, strata: SplitInfo) -> list[Problem]:
+    def problems_with_rows(self, info: SplitInfo) -> list[Problem]:
         """No labels, or too few rows of either."""
         hint = "protocol: whole scores all rows, and needs no labels"
-        if strata.strata is None:
+        if info.strata is None:
             return [Problem(f"{self.id} needs labels: which rows are good, and which are not", hint=hint)]
-        good, bad = np.bincount(_labelled(strata)[1].stratum, minlength=2)[:2]
-        needed = f"{self.id} needs at least {FEWEST_GOOD} good rows and {FEWEST_BAD} bad ones (groups, if grouped)"
-        enough = good >= FEWEST_GOOD and bad >= FEWEST_BAD
-        return [] if enough else [Problem(f"{needed}, there are {good} and {bad}", hint=hint)]
+        good, bad = np.bincount(_labelled(info)[1].stratum, minlength=2)[:2]
+        # one for each part that holds such rows
+        if good >= 3 and bad >= 2:
+            return []
+        needed = f"{self.id} needs at least 3 good rows and 2 bad ones (groups, if grouped)"
+        return [Problem(f"{needed}, there are {good} and {bad}", hint=hint)]
 
-    def divided(self, strata: SplitInfo, rng: np.random.Generator) -> Sequence[Split]:
+    def divided(self, info: SplitInfo, rng: np.random.Generator) -> Sequence[Split]:
         """One split for each repeat."""
-        rows, units = _labelled(strata)
-        unlabelled = strata.rows - len(rows)
-        bad = int((units.stratum == ANOMALY).sum())
-        if unlabelled:
+        rows, units = _labelled(info)
+        if unlabelled := info.rows - len(rows):
             warn(f"{unlabelled} rows without a label are in no part")
-        # half of fewer bad rows say little
-        if bad < 20:
+        bad = int((units.stratum == ANOMALY).sum())
+        if bad < 20:  # half of which say little
             warn(f"there are {bad} bad rows or groups, and half of them choose the threshold: this says little")
-        labels = split_labels(self.id, 1, self.repeats)
-        splits = [
-            _split(rows, assigned_parts(units, self.train_share, rng)[units.of_row], label) for label in labels
-        ]
-        _warn_of_more_bad_rows(strata.strata, rows, splits[0])
+        splits = []
+        for label in split_labels(self.id, 1, self.repeats):
+            part = assigned_parts(units, self.train_share, rng)[units.of_row]
+            train, validation, test = (rows[part == code] for code in (TRAIN, VALIDATION, TEST))
+            splits.append(Split(train=train, test=test, label=label, validation=validation))
+        assert info.strata is not None
+        _warn_of_more_bad_rows(info.strata == ANOMALY, rows, splits[0])
         return splits
 
 
@@ -79,34 +79,26 @@ def assigned_parts(units: Units, train_share: float, rng: np.random.Generator) -
     return part
 
 
-def _labelled(strata: SplitInfo) -> tuple[Rows, Units]:
+def _labelled(info: SplitInfo) -> tuple[Rows, Units]:
     """The rows whose label is known, and their units; a unit is bad if any of its rows is."""
-    assert strata.strata is not None
-    rows = np.flatnonzero(strata.strata != UNKNOWN)
-    labels = strata.strata[rows]
-    units = all_alike(SplitInfo(len(rows), labels, None if strata.groups is None else strata.groups[rows]))
+    assert info.strata is not None
+    rows = np.flatnonzero(info.strata != UNKNOWN)
+    labels = info.strata[rows]
+    units = all_alike(SplitInfo(len(rows), labels, None if info.groups is None else info.groups[rows]))
     stratum = np.zeros(len(units), np.int32)
     np.maximum.at(stratum, units.of_row, labels)
     return rows, Units(units.noun, units.of_row, stratum)
 
 
-def _split(rows: Rows, part: Codes, label: str) -> Split:
-    train, validation, test = (rows[part == index] for index in (TRAIN, VALIDATION, TEST))
-    return Split(train=train, test=test, label=label, validation=validation)
-
-
-def _warn_of_more_bad_rows(stratum: Codes | None, known: Rows, split: Split) -> None:
-    """Good rows are learned from, so that bad ones are more frequent among the others than they are."""
-    assert stratum is not None
-    bad = stratum == ANOMALY
-    assert split.validation is not None
-    parts = (
+def _warn_of_more_bad_rows(bad: Flags, labelled: Rows, split: Split) -> None:
+    """Good rows are learned from, so bad ones are more frequent among the others than among all."""
+    validation, test = (
         f"{(~bad[rows]).sum():,} good and {bad[rows].sum():,} bad rows" for rows in (split.validation, split.test)
     )
-    learned = f"{len(split.train):,} good rows are learned from"
-    parted = f"{learned}, {next(parts)} choose the threshold, {next(parts)} are judged"
-    everywhere, there = (100 * bad[rows].mean() for rows in (known, split.test))
-    message = (
-        f"{parted}: {there:.2g} % of these are bad, of all {everywhere:.2g} %, as good ones were learned from"
+    of_test, of_all = (100 * bad[rows].mean() for rows in (split.test, labelled))
+    warn(
+        f"{len(split.train):,} good rows are learned from, {validation} choose the threshold, {test} are judged: "
+        f"{of_test:.2g} % of these are bad, of all {of_all:.2g} %, as good ones were learned from; "
+        "among rows such as all, precision and f1 are lower",
+        MoreBadRowsWarning,
     )
-    warn(f"{message}; among rows such as all, precision and f1 are lower", MoreBadRowsWarning)

@@ -12,7 +12,7 @@ Cost:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -24,7 +24,7 @@ from mlcli.core.registry import register
 from mlcli.core.rows import SplitInfo
 from mlcli.core.tables import Array, Codes, Rows
 from mlcli.protocols._base import Split, problems_with_list
-from mlcli.protocols.stratified_k_fold import StratifiedKFold
+from mlcli.protocols.k_fold import StratifiedKFold
 
 SWEPT_OVER = "labelled share"
 
@@ -44,42 +44,39 @@ class LabelledShare(StratifiedKFold):
         """No share at all, or one twice."""
         return problems_with_list("shares", "share", self.shares)
 
-    def divided(self, strata: SplitInfo, rng: np.random.Generator) -> Sequence[Split]:
+    def divided(self, info: SplitInfo, rng: np.random.Generator) -> Sequence[Split]:
         """The folds of the first share, then those of the next."""
-        assert strata.strata is not None
-        folds = super().divided(strata, rng)
-        kept = [_first_to_be_labelled(strata.strata[fold.train], rng) for fold in folds]
+        assert info.strata is not None
+        folds = super().divided(info, rng)
+        smallest = [_smallest_labelled_share(info.strata[fold.train], rng) for fold in folds]
         # warn if a larger share labels the same rows as a smaller one in every fold
-        shares = sorted(self.shares)
-        labelled = [tuple(int((least <= share).sum()) for least in kept) for share in shares]
-        groups = [
-            [share for share, rows in zip(shares, labelled, strict=True) if rows == same] for same in labelled
-        ]
-        for alike in dict.fromkeys(tuple(group) for group in groups if len(group) > 1):
-            named = " and ".join(f"{100 * share:.6g} %" for share in alike)
-            text = f"there are so few rows that {named} label the same ones, at least one of each class"
-            warn(text)
-        return list(_hidden(folds, kept, self.shares))
+        shares_by_counts: dict[tuple[int, ...], list[float]] = {}
+        for share in sorted(self.shares):
+            counts = tuple(int((least <= share).sum()) for least in smallest)
+            shares_by_counts.setdefault(counts, []).append(share)
+        for alike in shares_by_counts.values():
+            if len(alike) > 1:
+                named = " and ".join(f"{100 * share:.6g} %" for share in alike)
+                warn(f"there are so few rows that {named} label the same ones, at least one of each class")
+        splits = []
+        for share in self.shares:
+            for fold, least in zip(folds, smallest, strict=True):
+                split = Split(
+                    train=fold.train[least <= share],
+                    test=fold.test,
+                    label=f"{100 * share:.6g} % labelled, {fold.label}",
+                    hidden=fold.train[least > share],
+                    coordinate=Coordinate(SWEPT_OVER, share),
+                )
+                splits.append(split)
+        return splits
 
 
-def _hidden(folds: Sequence[Split], kept: Sequence[Array], shares: Sequence[float]) -> Iterator[Split]:
-    for share in shares:
-        for fold, least in zip(folds, kept, strict=True):
-            known = least <= share
-            yield Split(
-                train=fold.train[known],
-                test=fold.test,
-                label=f"{100 * share:.6g} % labelled, {fold.label}",
-                hidden=fold.train[~known],
-                coordinate=Coordinate(SWEPT_OVER, share),
-            )
-
-
-def _first_to_be_labelled(y: Codes, rng: np.random.Generator) -> Array:
+def _smallest_labelled_share(y: Codes, rng: np.random.Generator) -> Array:
     """The smallest share at which each row is labelled: the i-th of n shuffled rows of a class at (i - ½) / n."""
-    least = np.empty(len(y))
+    smallest = np.empty(len(y))
     for code in np.unique(y):
         rows: Rows = rng.permutation(np.flatnonzero(y == code))
-        least[rows] = (np.arange(len(rows)) + 0.5) / len(rows)
-        least[rows[0]] = 0.0
-    return least
+        smallest[rows] = (np.arange(len(rows)) + 0.5) / len(rows)
+        smallest[rows[0]] = 0.0
+    return smallest

@@ -13,7 +13,7 @@ Cost:
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -40,12 +40,15 @@ class TrainingSize(KFold):
         *("classification", "regression", "sequence-labelling", "ranking", "anomaly", "density"),
         *("recommendation", "association", "clustering", "projection"),
     )
-    units: ClassVar[Callable[[SplitInfo], Units]] = staticmethod(by_class_if_any)
 
     folds: int = param(5, "how many parts, each judged once for each size", ge=2)
     sizes: tuple[float, ...] = param(
         (0.1, 0.2, 0.4, 0.7, 1.0), "shares of the training rows, or numbers of them above 1", gt=0
     )
+
+    def units(self, info: SplitInfo) -> Units:
+        """The rows or groups, by class where there are classes."""
+        return by_class_if_any(info)
 
     def conflicts(self) -> list[str]:
         """No size at all, a size twice, or half a row."""
@@ -54,25 +57,29 @@ class TrainingSize(KFold):
             return [f"a size above 1 is a number of rows, was given {broken[0]:g}"]
         return problems_with_list("sizes", "size", self.sizes)
 
-    def problems_with_rows(self, strata: SplitInfo) -> list[Problem]:
-        """Fewer rows, or groups, than folds, and a size that there are not rows enough for."""
-        result = super().problems_with_rows(strata)
-        return result or self._problems_with_sizes(strata.rows - math.ceil(strata.rows / self.folds))
+    def problems_with_rows(self, info: SplitInfo) -> list[Problem]:
+        """Fewer rows, or groups, than folds, or a size that there are not enough rows for."""
+        problems = super().problems_with_rows(info)
+        return problems or self._problems_with_sizes(info.rows - math.ceil(info.rows / self.folds))
 
-    def divided(self, strata: SplitInfo, rng: np.random.Generator) -> Sequence[Split]:
+    def divided(self, info: SplitInfo, rng: np.random.Generator) -> Sequence[Split]:
         """The folds of the smallest size, then those of the next."""
-        folds = super().divided(strata, rng)
-        units = by_class_if_any(strata)
-        ordered = [_in_order(fold.train, units, rng) for fold in folds]
-        counts = self._counts(min(map(len, ordered)))
-        return list(_sized(folds, ordered, units, counts))
-
-    def _counts(self, most: int) -> list[int]:
-        """The numbers of rows, from small to large, each once."""
+        folds = super().divided(info, rng)
+        units = self.units(info)
+        ordered = [_in_stratified_order(fold.train, units, rng) for fold in folds]
+        most = min(map(len, ordered))
         raise_all(DataError, self._problems_with_sizes(most))
         # at least two rows
-        counts = (max(2, round(size * most)) if size <= 1 else int(size) for size in self.sizes)
-        return sorted(set(counts))
+        counts = {max(2, round(size * most)) if size <= 1 else int(size) for size in self.sizes}
+        splits = []
+        for count in sorted(counts):
+            for fold, rows in zip(folds, ordered, strict=True):
+                unit = units.of_row[rows]
+                end = int(np.flatnonzero(unit == unit[count - 1])[-1]) + 1  # the last group is not cut
+                coordinate = Coordinate(SWEPT_OVER, float(count))
+                label = f"{count} training rows, {fold.label}"
+                splits.append(Split(np.sort(rows[:end]), fold.test, label, coordinate=coordinate))
+        return splits
 
     def _problems_with_sizes(self, most: int) -> list[Problem]:
         if max(self.sizes) <= max(most, 1):
@@ -81,32 +88,15 @@ class TrainingSize(KFold):
         return [Problem(what, hint=f"sizes up to {most}, or shares up to 1, would work")]
 
 
-def _in_order(train: Rows, units: Units, rng: np.random.Generator) -> Rows:
+def _in_stratified_order(train: Rows, units: Units, rng: np.random.Generator) -> Rows:
     """Training rows, unit after unit, in an order in which every start has its share of each class."""
-    known = np.unique(units.of_row[train])
-    place = np.empty(len(known))
-    for stratum in np.unique(units.stratum[known]):
-        of_class = rng.permutation(np.flatnonzero(units.stratum[known] == stratum))
-        place[of_class] = (np.arange(len(of_class)) + 0.5) / len(of_class)
-        place[of_class[0]] = 0.0
+    present = np.unique(units.of_row[train])
+    position = np.empty(len(present))
+    for stratum in np.unique(units.stratum[present]):
+        of_class = rng.permutation(np.flatnonzero(units.stratum[present] == stratum))
+        position[of_class] = (np.arange(len(of_class)) + 0.5) / len(of_class)
+        position[of_class[0]] = 0.0
     rank = np.empty(len(units), np.intp)
-    rank[known[np.lexsort((rng.random(len(known)), place))]] = np.arange(len(known))
-    in_order: Rows = train[np.argsort(rank[units.of_row[train]], kind="stable")]
-    return in_order
-
-
-def _sized(
-    folds: Sequence[Split], ordered: Sequence[Rows], units: Units, counts: Sequence[int]
-) -> Iterator[Split]:
-    for count in counts:
-        for fold, rows in zip(folds, ordered, strict=True):
-            # never cut the last unit
-            unit = units.of_row[rows]
-            same = np.flatnonzero(unit == unit[count - 1])
-            whole = int(same[-1]) + 1
-            yield Split(
-                train=np.sort(rows[:whole]),
-                test=fold.test,
-                label=f"{count} training rows, {fold.label}",
-                coordinate=Coordinate(SWEPT_OVER, float(count)),
-            )
+    rank[present[np.lexsort((rng.random(len(present)), position))]] = np.arange(len(present))
+    ordered: Rows = train[np.argsort(rank[units.of_row[train]], kind="stable")]
+    return ordered

@@ -28,8 +28,7 @@ from mlcli.experiment.run.learner import Learner, train, with_nested_steps
 from mlcli.experiment.spec.cells import Cell
 from mlcli.experiment.spec.datasets import cell_on
 from mlcli.metrics.base import Metric, Score
-from mlcli.protocols.k_fold import KFold
-from mlcli.protocols.stratified_k_fold import StratifiedKFold
+from mlcli.protocols.k_fold import KFold, StratifiedKFold
 from mlcli.scoring.model_results import ModelResult, badness, judged_answers
 from mlcli.scoring.trained_rows import ACROSS, MOST_CLASSES, UPWARDS, outputs_of, prediction_regions
 from mlcli.tasks.table import kind_named, named

@@ -20,9 +20,8 @@ from mlcli.engines.tuning.space import parameter_at, space_of, with_values
 from mlcli.metrics.registry import metric_named
 from mlcli.models.ensembles.bagging import Bagging
 from mlcli.models.wrappers.tuned import Tuned
-from mlcli.protocols.k_fold import KFold
-from mlcli.protocols.stratified_holdout import StratifiedHoldout
-from mlcli.protocols.stratified_k_fold import StratifiedKFold
+from mlcli.protocols.holdout import StratifiedHoldout
+from mlcli.protocols.k_fold import KFold, StratifiedKFold
 from mlcli.tasks.table import KINDS, kinds_of
 from tests.golden.shipped import as_they_are, in_numbers
 

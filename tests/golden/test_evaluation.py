@@ -17,8 +17,8 @@ from mlcli.metrics.base import Summary
 from mlcli.metrics.intervals import wilson
 from mlcli.metrics.registry import metric_named
 from mlcli.metrics.summary import summarise
+from mlcli.protocols.holdout import StratifiedHoldout
 from mlcli.protocols.k_fold import KFold
-from mlcli.protocols.stratified_holdout import StratifiedHoldout
 from mlcli.tasks.classification import LabelAnswers
 
 

@@ -11,8 +11,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from mlcli.core.errors import DataError
 from mlcli.core.rows import SplitInfo
-from mlcli.protocols.bootstrap import Bootstrap
-from mlcli.protocols.bootstrap_whole import BootstrapWhole
+from mlcli.protocols.bootstrap import Bootstrap, BootstrapWhole
 from tests.support.shell import document, typed
 
 

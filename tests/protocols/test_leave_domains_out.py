@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from mlcli.core.rows import SplitInfo
-from mlcli.protocols.leave_domains_out import LeaveDomainsOut
+from mlcli.protocols.leave_out import LeaveDomainsOut
 from tests.support.shell import typed
 
 DOMAIN = np.repeat([0, 1, 2], [40, 30, 11]).astype(np.int32)

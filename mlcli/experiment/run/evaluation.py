@@ -157,6 +157,7 @@ def _split_result(block: Block, index: int, split: Split) -> SplitResult:
             from mlcli.protocols.active_learning import judged_by_labels
 
             assert isinstance(rows, SupervisedRows)
+            assert isinstance(learner, Learner)
             pipeline, train_rows, by_labels = judged_by_labels(learner, rows, split, index)
         else:
             refuse_copies("a split", rows.table, 1)

@@ -10,7 +10,7 @@ from sklearn.model_selection import LeavePGroupsOut
 
 from mlcli.core.errors import DataError
 from mlcli.core.rows import SplitInfo
-from mlcli.protocols.leave_groups_out import LeaveGroupsOut
+from mlcli.protocols.leave_out import LeaveGroupsOut
 from tests.support.shell import typed
 
 RNG = np.random.default_rng(1)
