@@ -35,8 +35,7 @@ from mlcli.core.step import Step
 from mlcli.core.tables import Codes, Rows, Table
 from mlcli.engines.content_seeds import draws
 from mlcli.engines.ensemble import fitted
-from mlcli.engines.trees.cells import cells_of
-from mlcli.engines.trees.structure import Trees
+from mlcli.engines.trees.structure import Trees, cells_of
 from mlcli.tasks.regression import ValuedRows
 from mlcli.tasks.supervised import SupervisedRows
 
@@ -100,7 +99,7 @@ class TreeEmbedding(Step):
         """The number of the leaf of each row in each tree (trees × n)."""
         trees = self._trees
         before: Rows = np.cumsum(trees.leaves) - trees.leaves
-        reached = trees.reached(cells_of(table))
+        reached = trees.nodes_of(cells_of(table))
         return np.asarray(before[reached] - before[trees.roots][:, None], np.int32)
 
     @property

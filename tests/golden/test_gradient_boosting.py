@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
 
-from mlcli.engines.trees.losses import LOSSES_OF_VALUES, HuberLoss, Loss, loss_of_classes
+from mlcli.models.boosting._losses import LOSSES_OF_VALUES, HuberLoss, Loss, loss_of_classes
 from mlcli.models.boosting.gradient_boosting import GradientBoosting, line_search
 from mlcli.models.linear.linear_regression import LinearRegression
 from mlcli.models.trees.decision_tree import DecisionTree

@@ -15,8 +15,8 @@ from mlcli.core.errors import UsageError
 from mlcli.core.params import build
 from mlcli.core.tables import Array, Table
 from mlcli.engines.content_seeds import Bag, order_of_content
-from mlcli.engines.trees.cells import cells_of
-from mlcli.engines.trees.findings import control
+from mlcli.engines.trees.findings import use_of_columns
+from mlcli.engines.trees.structure import cells_of
 from mlcli.models.forests._forest import SHARES
 from mlcli.models.forests.random_forest import RandomForest
 from mlcli.models.trees.decision_tree import DecisionTree
@@ -232,7 +232,7 @@ def test_votes_are_heads_counted_tree_by_tree() -> None:
     trees = means.trees_
     heads = np.zeros((len(data), 3))
     for tree in range(15):
-        shares = trees.part(tree, tree + 1).answers(cells_of(data.table))
+        shares = trees.part(tree, tree + 1).predict(cells_of(data.table))
         heads[np.arange(len(data)), means.decide(shares)] += 1
     assert votes.predict_proba(data.table) == pytest.approx(heads / 15, abs=1e-12)
 
@@ -249,7 +249,7 @@ def test_columns_are_worth_what_is_counted_node_by_node() -> None:
             asked_for[column].add(row)
             first[column] = np.fmin(first[column], depth)
             node, depth = int(tree.left[node] + (cells[column] > tree.threshold[node])), depth + 1
-    share, depths = control(tree, 13)
+    share, depths = use_of_columns(tree, 13)
     assert share == pytest.approx(np.array([len(rows) for rows in asked_for]) / len(data))
     assert depths == pytest.approx(first, nan_ok=True)
 
@@ -261,7 +261,7 @@ def test_control_is_averaged_over_trees() -> None:
     nodes = [np.arange(first, end) for first, end in pairwise(ends)]
     asks = [[trees.depths()[own[trees.feature[own] == j]] for own in nodes] for j in range(4)]
     means = [np.mean([depths.min() for depths in of_trees if len(depths)]) for of_trees in asks]
-    assert control(trees, 4)[1] == pytest.approx(means)
+    assert use_of_columns(trees, 4)[1] == pytest.approx(means)
 
 
 def test_a_row_is_explained_by_how_many_trees_decide_on_each_class() -> None:

@@ -10,7 +10,7 @@ from scipy.optimize import minimize_scalar
 
 from mlcli.core.moments import quantiles
 from mlcli.core.tables import Array
-from mlcli.engines.trees.losses import (
+from mlcli.models.boosting._losses import (
     AbsoluteLoss,
     HuberLoss,
     LogisticLoss,

@@ -12,7 +12,7 @@ import sklearn.tree
 
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.state import check_loaded, packed, unpacked
-from mlcli.engines.trees.cells import level_counts
+from mlcli.engines.trees.structure import level_counts
 from mlcli.models.trees._pruning import cut_back, prices, upper_limit, where_leaves_cost_no_more
 from mlcli.models.trees.decision_tree import DecisionTree
 from tests.golden.asking import asked, fitted

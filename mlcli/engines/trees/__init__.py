@@ -1,1 +1,1 @@
-"""Trees: columns into bins, growing by compiled loops or by recursion, one structure, one walker, findings."""
+"""Decision trees: growing them on binned columns, their structure, and how they are explained."""

@@ -36,11 +36,8 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Rows, Table
 from mlcli.engines.content_seeds import Bag, as_repeats
-from mlcli.engines.trees.binning import WIDE, binned
-from mlcli.engines.trees.cells import Cells
-from mlcli.engines.trees.growing import Grower
-from mlcli.engines.trees.structure import Trees
-from mlcli.engines.trees.targets import Targets
+from mlcli.engines.trees.growing import Grower, Targets, bin_columns
+from mlcli.engines.trees.structure import Cells, Trees
 from mlcli.tasks.anomaly import Detector, ScreenedRows, occlusion
 
 SHARES = (0.5, 0.9, 0.99, 1.0)
@@ -74,7 +71,7 @@ class IsolationForest(Detector, RowExplainer):
         drawn = (np.flatnonzero(bag.repeats(rng)) for _ in range(self.trees))
         trees = self._grown((X[rows] for rows in drawn), rng)
         ways = trees.depths() + mean_path(np.rint(trees.weight).astype(np.intp))
-        self.trees_ = replace(trees, value=ways[:, None]).with_weights_alone()
+        self.trees_ = replace(trees, value=ways[:, None]).without_gains()
         self.usual_ = np.average(X, axis=0, weights=weights)
         self.scores_ = np.quantile(self.score_rows(data.table), SHARES)
 
@@ -86,15 +83,15 @@ class IsolationForest(Detector, RowExplainer):
         limits, parts, thresholds = Limits(features=1, max_depth=depth), [], []
         for X in samples:
             packed = Targets.of(rng.random((len(X), 1))).packed(np.ones(len(X), np.int64), 1.0)
-            grower = Grower(binned(_cells(X), most=None, kinds=WIDE), limits, random_cuts=True)
-            tree, _ = grower.grown(packed, np.arange(len(X)), seed=int(rng.integers(1, 2**32)))
+            grower = Grower(bin_columns(_cells(X), most=None, wide=True), limits, random_cuts=True)
+            tree, _ = grower.grow(packed, np.arange(len(X)), seed=int(rng.integers(1, 2**32)))
             parts.append(tree)
             thresholds.append(grower.thresholds(tree.nodes))
-        return grower.trees(parts, packed.scale, thresholds)
+        return grower.to_trees(parts, packed.scale, thresholds)
 
     def path_lengths(self, X: Array) -> Array:
         """E h(x) of each row."""
-        return np.asarray(self.trees_.answers(_cells(X))[:, 0] / len(self.trees_))
+        return np.asarray(self.trees_.predict(_cells(X))[:, 0] / len(self.trees_))
 
     def score_rows(self, table: Table) -> Array:
         """2^(−E h / c) of each row."""

@@ -1,13 +1,18 @@
-"""What methods of boosting share: their parameters, what they learn from rows, and how they answer."""
+"""What methods of boosting share: parameters, rounds, trees on gradients, predictions and explanations.
+
+A round computes the gradient and hessian of the loss at the scores so far, and fits a weak learner to them for
+each output, mostly a tree. Rows held aside can say when to stop. All trees grow on the same binned rows; the
+memory that this takes is used again for each.
+"""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import numpy as np
 
@@ -22,9 +27,6 @@ from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.calibration import softmax, two_sided
 from mlcli.engines.content_seeds import draws, held_aside
 from mlcli.engines.ensemble import scores_after_rounds
-from mlcli.engines.trees.binning import MOST_BINS
-from mlcli.engines.trees.boosting import BoostedTree, GradientGrower, ScoredRows, Steps, boost
-from mlcli.engines.trees.cells import cells_of, level_counts
 from mlcli.engines.trees.findings import (
     MOST_LEAVES,
     NamedTree,
@@ -33,21 +35,35 @@ from mlcli.engines.trees.findings import (
     rules,
     warn_without_split,
 )
-from mlcli.engines.trees.losses import LOSSES_OF_VALUES, AbsoluteLoss, Loss, LossDerivatives, loss_of_classes
-from mlcli.engines.trees.structure import Trees, no_trees
-from mlcli.tasks.classification import Classifier
+from mlcli.engines.trees.growing import AMOUNT_BITS, MOST_BINS, Grower, bin_columns, bit_length
+from mlcli.engines.trees.structure import LEAF, Cells, Trees, cells_of, level_counts
+from mlcli.models.boosting._losses import LOSSES_OF_VALUES, AbsoluteLoss, Loss, LossDerivatives, loss_of_classes
+from mlcli.tasks.classification import Classifier, LabelledRows
 from mlcli.tasks.regression import Regressor
 from mlcli.tasks.supervised import SupervisedRows
 
-MOST_POINTS = 12
-"""How many rounds of a curve are shown."""
-FIRST_ROUNDS = 2
-"""Whose trees are shown."""
+if TYPE_CHECKING:
+    from mlcli.kernels.trees.records import Grown, Ids, KeptSums, Limits, PackedTargets, Scale, Words
+
+
+class Learner(Protocol):
+    """A fitted weak learner of one output."""
+
+    @property
+    def contributes(self) -> bool:
+        """Whether it changes any score."""
+
+    def predict(self, table: Table) -> Array:
+        """What it adds to the scores of rows."""
+
+
+FitRound = Callable[[LossDerivatives, Array], Sequence[tuple[Learner, Array]]]
+"""From the derivatives at some scores: for each output a learner, and what it adds to training rows."""
 
 
 @dataclass(kw_only=True, eq=False)
 class Boosted(Classifier, Regressor, CountsParameters, HasImportances, RowExplainer, Staged):
-    """Trees of histograms, each grown on the slopes of the loss that the ones before leave."""
+    """Trees of histograms, each grown on the gradients that the ones before leave."""
 
     rounds: int = param(
         100, "how many rounds at most; each adds a tree per output", ge=1, tune=log_range(10, 200, simpler="low")
@@ -115,68 +131,61 @@ class Boosted(Classifier, Regressor, CountsParameters, HasImportances, RowExplai
 
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
         """Sort cells into bins, then add tree after tree."""
-        train, aside = self._parted(data.counted(), rng)
-        loss = self._loss(train)
-        self.start_ = loss.start
-        scored = ScoredRows.of(train, loss, self.start_)
-        judged = None if aside is None else ScoredRows.of(aside, self._loss(aside), self.start_)
-        steps, ends = self._steps(train, loss, rng), self.features == 1
-        learners = boost(steps, scored, judged, self.rounds, self.stop_after or 0, ends)
-        self.training_loss_ = np.array(scored.costs)
-        self.aside_loss_ = np.array([] if judged is None else judged.costs)
-        self._keep(learners)
-        if judged is not None and self.stages() == self.rounds:
-            text = f"{self.id}: the loss of the rows held aside was smallest after the last round"
-            warnings.warn(f"{text}: more rounds may be better", MlcliWarning, stacklevel=2)
-        if self.stages() or len(scored.costs) == 1:  # else the rows held aside wanted none of the trees
-            warn_without_split(self.trees_, self.id, self.min_leaf, train.y)
-
-    def _steps(self, train: Any, loss: Loss, rng: np.random.Generator) -> Steps:
-        """A round: for every output a tree of columns drawn for it."""
-        from mlcli.kernels.trees.records import NO_LIMIT, Limits
-
-        directions, l2 = self.bounds()
-        depth = self.max_depth or NO_LIMIT
-        limits = Limits(max_leaves=self.max_leaves, max_depth=depth, min_leaf=self.min_leaf, l2=l2)
-        grower = GradientGrower.of(cells_of(train.table), self.bins, train.weights, limits, directions)
-        searched = not self.by_curvature or isinstance(loss, AbsoluteLoss)
-
-        def trees(slopes: LossDerivatives, scores: Array) -> list[tuple[BoostedTree, Array]]:
-            result = []
-            for output, gradient in enumerate(slopes.gradient):
-                hessian = slopes.hessian[output] if self.by_curvature else train.weights
-                score_of = partial(loss.step, slopes, scores, output) if searched else None
-                result.append(grower.grow(gradient, hessian, self._drawn(rng), self.learning_rate, score_of))
-            return result
-
-        return trees
-
-    def _drawn(self, rng: np.random.Generator) -> Rows | None:
-        """Some of the columns, in their order; None for all."""
-        columns = len(self.columns_)
-        count = max(1, round(self.features * columns))
-        return None if self.features == 1 else np.sort(rng.choice(columns, count, replace=False))
-
-    def _keep(self, learners: Sequence[Any]) -> None:
-        self.trees_ = learners[0].grower.trees(learners) if learners else no_trees()
-
-    def _parted(self, data: Any, rng: np.random.Generator) -> tuple[Any, Any]:
-        """Rows to learn from, and rows held aside, if any, of classes that are learned."""
-        train, aside = held_aside(data, 0.0 if self.stop_after is None else self.validation, rng, draws)
+        train, aside = held_aside(data.counted(), self.validation if self.stop_after else 0.0, rng, draws)
         self.present_ = np.empty(0, np.int32)
-        if self.classes_ is not None:
+        if isinstance(train, LabelledRows):
             self.present_ = np.flatnonzero(train.class_totals > 0).astype(np.int32)
             aside = aside and aside.take(np.flatnonzero(np.isin(aside.y, self.present_)))
-        return train, aside or None
+        loss = self._loss(train)
+        self.start_ = loss.start
+        scored, validated = ScoredRows.of(train, loss, self.start_), None
+        if aside:
+            validated = ScoredRows.of(aside, self._loss(aside), self.start_)
+        fit_round = self._round_fitter(train, loss, rng)
+        learners = boost(fit_round, scored, validated, self.rounds, self.stop_after or 0, self.features == 1)
+        self.training_loss_ = np.array(scored.losses)
+        self.aside_loss_ = np.array([] if validated is None else validated.losses)
+        self._keep(learners)
+        if validated is not None and self.stages() == self.rounds:
+            text = f"{self.id}: the loss of the rows held aside was smallest after the last round"
+            warnings.warn(f"{text}: more rounds may be better", MlcliWarning, stacklevel=2)
+        if self.stages() or len(scored.losses) == 1:  # else the rows held aside speak against every tree
+            warn_without_split(self.trees_, self.id, self.min_leaf, train.y)
 
-    def _loss(self, data: Any) -> Loss:
+    def _loss(self, data: SupervisedRows) -> Loss:
         if self.classes_ is None:
             return LOSSES_OF_VALUES[self.loss](data.y, data.weights, self.delta)
         if self.loss != "squared":
-            warnings.warn(
-                f"{self.loss} is of numbers: the loss of classes is log-loss", MlcliWarning, stacklevel=3
-            )
+            text = f"{self.loss} is of numbers: the loss of classes is log-loss"
+            warnings.warn(text, MlcliWarning, stacklevel=3)
         return loss_of_classes(data.y, self.present_, data.weights)
+
+    def _round_fitter(self, train: SupervisedRows, loss: Loss, rng: np.random.Generator) -> FitRound:
+        """Fits for every output a tree on columns drawn for it."""
+        from mlcli.kernels.trees.records import NO_LIMIT, Limits
+
+        directions, l2 = self.bounds()
+        depth, count = self.max_depth or NO_LIMIT, len(self.columns_)
+        limits = Limits(max_leaves=self.max_leaves, max_depth=depth, min_leaf=self.min_leaf, l2=l2)
+        grower = GradientGrower.of(cells_of(train.table), self.bins, train.weights, limits, directions)
+        searches = not self.by_curvature or isinstance(loss, AbsoluteLoss)
+
+        def fit_trees(slopes: LossDerivatives, scores: Array) -> list[tuple[BoostedTree, Array]]:
+            results = []
+            for output, gradient in enumerate(slopes.gradient):
+                columns = None
+                if self.features < 1:
+                    columns = np.sort(rng.choice(count, max(1, round(self.features * count)), replace=False))
+                hessian = slopes.hessian[output] if self.by_curvature else train.weights
+                score_of = partial(loss.step, slopes, scores, output) if searches else None
+                results.append(grower.grow(gradient, hessian, columns, self.learning_rate, score_of))
+            return results
+
+        return fit_trees
+
+    def _keep(self, learners: Sequence[Learner]) -> None:
+        trees = [learner for learner in learners if isinstance(learner, BoostedTree)]
+        self.trees_ = trees[0].grower.to_trees(trees) if trees else no_trees()
 
     def outputs_from(self, scores: Array) -> Array:
         """What scores say: the numbers themselves, or the probabilities of all classes."""
@@ -212,7 +221,7 @@ class Boosted(Classifier, Regressor, CountsParameters, HasImportances, RowExplai
 
     def _add(self, scores: Array, table: Table, first: int, end: int) -> None:
         """Add to scores (n × outputs) what some consecutive trees say."""
-        self.trees_.part(first, end).add_to(scores, cells_of(table))
+        self.trees_.part(first, end).add_predictions(scores, cells_of(table))
 
     def explain_answer(self, table: Table) -> Explanation:
         """The score of the row before any round and after more and more of them, and what it says."""
@@ -233,42 +242,36 @@ class Boosted(Classifier, Regressor, CountsParameters, HasImportances, RowExplai
 
     def explain(self) -> Explanation:
         """Rounds kept, the loss along the way, the first trees while they are small, and what columns gained."""
-        found: list[Finding] = [self._rounds(), self._losses(), *self._first_trees()]
-        return (*found, self._importance_table()) if self.trees_.gain.any() else tuple(found)
-
-    def _rounds(self) -> Figures:
-        trees, made = self.trees_, len(self.training_loss_) - 1
-        why = "after that, the loss of the rows held aside was not smaller" if self.stages() < made else ""
-        row = (self.stages(), made, len(trees), int(trees.leaves.sum()) / max(len(trees), 1))
-        return Figures("Rounds", ("kept", "made", "trees", "leaves of a tree"), (row,), note=why)
+        trees, grown = self.trees_, len(self.training_loss_) - 1
+        why = "after that, the loss of the rows held aside was not smaller" if self.stages() < grown else ""
+        row = (self.stages(), grown, len(trees), int(trees.leaves.sum()) / max(len(trees), 1))
+        rounds = Figures("Rounds", ("kept", "made", "trees", "leaves of a tree"), (row,), note=why)
+        sections: list[Finding] = [rounds, self._losses(), *self._first_trees()]
+        if trees.gain.any():
+            splits = np.bincount(trees.feature[~trees.leaves], minlength=len(self.columns_))
+            sections.append(importance_table(self.columns_, self.importances(), {"splits": splits}, splits > 0))
+        return tuple(sections)
 
     def _losses(self) -> Figures:
         """The loss before the first round and after some of them, the last and the best included."""
-        series = {"training": self.training_loss_}
-        rounds = len(self.training_loss_)
-        shown = np.linspace(0, rounds - 1, min(MOST_POINTS, rounds)).round().astype(int)
+        series, rounds, most_shown = {"training": self.training_loss_}, len(self.training_loss_), 12
+        shown = np.linspace(0, rounds - 1, min(most_shown, rounds)).round().astype(int)
         if len(self.aside_loss_):
             series["held aside"], shown = self.aside_loss_, np.union1d(shown, np.argmin(self.aside_loss_))
-        rows = tuple((int(k), *(float(one[k]) for one in series.values())) for k in shown)
-        begun = zip(self.score_names(), self.start_, strict=True)
-        note = f"before any round, F₀: {', '.join(f'{name} = {value:.6g}' for name, value in begun)}"
+        rows = tuple((int(k), *(float(losses[k]) for losses in series.values())) for k in shown)
+        start = zip(self.score_names(), self.start_, strict=True)
+        note = f"before any round, F₀: {', '.join(f'{name} = {value:.6g}' for name, value in start)}"
         return Figures("Loss", ("rounds", *series), rows, note=note)
 
     def _first_trees(self) -> Iterator[Finding]:
-        """Those of the first rounds, unless they are large, with what their leaves add."""
+        """The trees of the first two rounds, unless they are large, with what their leaves add."""
         trees, names = self.trees_, self.score_names()
-        end = [*trees.roots, len(trees.feature)][: FIRST_ROUNDS * len(names) + 1][-1]
+        end = [*trees.roots, len(trees.feature)][: 2 * len(names) + 1][-1]
         if trees.leaves[:end].sum() <= MOST_LEAVES:
             adds = [f"{value:+.6g}" for value in trees.value[:end, 0]]
             for index, root in enumerate(trees.roots[trees.roots < end].tolist()):
                 title = f"Round {index // len(names) + 1}: what is added to {names[index % len(names)]}"
                 yield rules(NamedTree(trees, self.columns_, adds, root), title)
-
-    def _importance_table(self) -> Figures:
-        """What each column's questions gained, as a share of all."""
-        trees = self.trees_
-        splits = np.bincount(trees.feature[~trees.leaves], minlength=len(self.columns_))
-        return importance_table(self.columns_, self.importances(), {"splits": splits}, splits > 0)
 
     def check_learned(self) -> None:
         """Refuse what could lead a row astray, or answer other classes."""
@@ -281,3 +284,179 @@ class Boosted(Classifier, Regressor, CountsParameters, HasImportances, RowExplai
             raise ValueError("the saved scores are of other classes")
         if len(self.aside_loss_) not in (0, len(self.training_loss_)):
             raise ValueError("the saved losses are of other rounds")
+
+
+@dataclass(eq=False)
+class ScoredRows:
+    """Rows with their scores so far (outputs × rows), and their mean loss before any round and after each."""
+
+    table: Table
+    loss: Loss
+    scores: Array
+    losses: list[float] = field(default_factory=list)
+
+    @staticmethod
+    def of(data: SupervisedRows, loss: Loss, start: Array) -> ScoredRows:
+        """Rows that all have the score from which boosting starts."""
+        return ScoredRows(data.table, loss, np.repeat(start[:, None], len(data), axis=1))
+
+    @property
+    def best(self) -> int:
+        """The number of rounds with the smallest loss; of equal ones the fewest."""
+        return int(np.argmin(self.losses))
+
+    def add(self, steps: Iterable[Array]) -> LossDerivatives:
+        """Add what a round says to the scores of each output; return the derivatives there."""
+        for output, step in enumerate(steps):
+            self.scores[output] += step
+        slopes = self.loss.at(self.scores)
+        self.losses.append(slopes.cost)
+        return slopes
+
+
+def boost(
+    fit_round: FitRound, train: ScoredRows, aside: ScoredRows | None, most: int, patience: int, may_end: bool
+) -> list[Learner]:
+    """Algorithms 2 and 3 of the notes: the learners of all outputs, round after round, of at most ``most`` rounds.
+
+    With rows held aside, rounds end after ``patience`` of them without a smaller loss there, and the learners up
+    to the smallest loss are kept. If it ``may_end``, so does a round that gains nothing.
+    """
+    learners, slopes = list[Learner](), train.add(())
+    if aside is not None:
+        aside.add(())
+    while len(train.losses) <= most and (aside is None or len(aside.losses) - 1 - aside.best < patience):
+        fits = fit_round(slopes, train.scores)
+        if may_end and not any(learner.contributes for learner, _ in fits):
+            break
+        learners += [learner for learner, _ in fits]
+        slopes = train.add(step for _, step in fits)
+        if aside is not None:
+            aside.add(learner.predict(aside.table) for learner, _ in fits)
+    return learners if aside is None else learners[: aside.best * len(train.scores)]
+
+
+@dataclass(frozen=True, eq=False)
+class BoostedTree:
+    """One tree as the compiled loops leave it."""
+
+    grower: GradientGrower
+    grown: Grown
+
+    @property
+    def contributes(self) -> bool:
+        """Whether it has a split."""
+        return len(self.grown.nodes) > 1
+
+    def predict(self, table: Table) -> Array:
+        """What the tree adds to the scores of rows."""
+        return self.grower.to_trees([self]).predict(cells_of(table))[:, 0]
+
+
+@dataclass(frozen=True, eq=False)
+class GradientGrower:
+    """Binned training rows, and what stays the same while trees grow on their gradients."""
+
+    grower: Grower
+    weights: Array
+    directions: Rows
+    """Per column 1 or −1 where scores may only rise or fall with it, else 0."""
+
+    @staticmethod
+    def of(cells: Cells, most: int, weights: Array, limits: Limits, directions: Rows) -> GradientGrower:
+        """From cells, with at most so many bins for an ordered column."""
+        joined, level_bins = join_rare_levels(cells, weights)
+        return GradientGrower(
+            Grower(bin_columns(joined, most), limits, level_bins=level_bins), weights, directions
+        )
+
+    def grow(
+        self,
+        gradient: Array,
+        hessian: Array,
+        columns: Rows | None = None,
+        share: float = 1.0,
+        score_of: Callable[[Ids], float] | None = None,
+    ) -> tuple[BoostedTree, Array]:
+        """A tree on some columns, or on all by None, and what it adds to the scores of the training rows.
+
+        A leaf adds a ``share`` of −G / (H + l2), or of what a function makes of its rows.
+        """
+        targets = self._packed(gradient, hessian)
+        grown, rows = self.grower.grow(targets, np.arange(len(gradient)), columns, kept=self._kept)
+        nodes = grown.nodes
+        leaves = np.flatnonzero(nodes["feature"] == LEAF)
+        leaves = leaves[np.argsort(nodes["begin"][leaves])]  # rows are grouped by leaf
+        begin, end, value = (nodes[name][leaves] for name in ("begin", "end", "value"))
+        if score_of is not None:
+            value = np.array([score_of(rows[first:last]) for first, last in zip(begin, end, strict=True)])
+        value *= share
+        nodes["value"] = 0.0
+        nodes["value"][leaves] = value
+        steps = np.empty(len(rows))
+        steps[rows] = np.repeat(value, end - begin)
+        return BoostedTree(self, grown), steps
+
+    def to_trees(self, each: Sequence[BoostedTree]) -> Trees:
+        """All these trees as one structure."""
+        _, scale = self._weight_units
+        trees = self.grower.to_trees([tree.grown for tree in each], scale)
+        return replace(trees.with_missing_sent_on(), impurity=np.empty(0))
+
+    def _packed(self, gradient: Array, hessian: Array) -> PackedTargets:
+        """Gradients and hessians as whole numbers of units, the finest whose sums fit."""
+        from mlcli.kernels.trees.records import PackedTargets
+
+        weights, scale = self._weight_units
+        amount = 2.0 ** (bit_length(np.abs(gradient).sum()) - AMOUNT_BITS)
+        curvature = 2.0 ** (bit_length(hessian.sum()) + 1 - scale.shift)
+        parts = np.array([np.rint(gradient / amount), np.rint(hessian / curvature)]).astype(np.int64)
+        parts[1] += weights << scale.shift
+        return PackedTargets(parts, np.empty(0), scale._replace(amount=amount, curvature=curvature))
+
+    @cached_property
+    def _weight_units(self) -> tuple[Words, Scale]:
+        """The weights in units (1 for whole ones), and where in a word they stand."""
+        from mlcli.kernels.trees.records import Scale
+
+        weights = self.weights
+        spare = 30 - bit_length(weights.sum())  # sums of weights take at most 30 bits of a word
+        digits = min(spare, 0) if (weights == np.rint(weights)).all() else spare
+        shift = AMOUNT_BITS - bit_length(weights.sum() * 2.0**digits + len(weights))
+        scale = Scale(0, 2.0**-digits, shift=shift, mask=(1 << shift) - 1)
+        return np.floor(weights * 2.0**digits + 0.5).astype(np.int64), scale
+
+    @cached_property
+    def _kept(self) -> KeptSums:
+        """Sums and bounds of nodes, which growing fills anew for each tree."""
+        from mlcli.kernels.trees.records import KeptSums
+
+        leaves, columns = self.grower.limits.max_leaves, self.grower.binned
+        sums = np.empty((leaves, len(columns.known), 2, columns.width), np.int64)
+        return KeptSums(sums, np.zeros(2 * leaves, np.intp), np.empty((2 * leaves, 2)), self.directions)
+
+
+def join_rare_levels(cells: Cells, weights: Array) -> tuple[Cells, tuple[Rows, ...]]:
+    """Cells whose nominal columns have no more levels than a byte can number, and the bin of every level.
+
+    The rarest levels of a column share a bin.
+    """
+    bins = tuple(np.arange(count) for count in cells.levels)
+    many = np.flatnonzero(cells.levels > MOST_BINS + 1)
+    if not len(many):
+        return cells, bins
+    joined = cells.values.astype(np.float64)
+    for j in many:
+        codes, level_bins = joined[:, j].astype(np.intp), bins[j]
+        frequent = np.argsort(-np.bincount(codes, weights, len(level_bins))[:-1], kind="stable")[: MOST_BINS - 1]
+        level_bins[:-1], level_bins[-1] = MOST_BINS - 1, MOST_BINS
+        level_bins[frequent] = np.arange(MOST_BINS - 1)
+        joined[:, j] = level_bins[codes]
+    return Cells(joined, np.minimum(cells.levels, MOST_BINS + 1)), bins
+
+
+def no_trees() -> Trees:
+    """A structure without trees."""
+    index, note = np.empty(0, np.int32), np.empty(0)
+    links = {"roots": index, "feature": index, "left": index, "missing": index, "offset": index, "child_of": index}
+    return Trees(**links, threshold=note, value=np.empty((0, 1)), weight=note, impurity=note, gain=note)

@@ -28,7 +28,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -46,19 +46,14 @@ from mlcli.core.rows import RowsOfTable
 from mlcli.core.tables import Array, Table
 from mlcli.engines.content_seeds import order_of_content
 from mlcli.engines.ensemble import fitted, outputs
-from mlcli.engines.trees.boosting import Steps
-from mlcli.engines.trees.losses import Loss, LossDerivatives
-from mlcli.models.boosting._boosted import Boosted
+from mlcli.models.boosting._boosted import Boosted, FitRound, Learner
+from mlcli.models.boosting._losses import Loss, LossDerivatives
 from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import REGRESSION, Regressor, ValuedRows
 from mlcli.tasks.supervised import SupervisedRows
 
 OF_TREES = ("max_leaves", "max_depth", "min_leaf", "features", "bins")
 """What only trees are told."""
-FARTHEST = 128.0
-"""How far a step goes at most, where a loss shrinks for ever, as that of classes told apart without error."""
-HALVINGS = 60
-"""After so many an interval has no more digits."""
 
 
 @register(
@@ -99,29 +94,29 @@ class GradientBoosting(Boosted, Classifier, Regressor):
         """Grow trees, or fit the base round by round."""
         super().fit(data if self.base is None else data.take(order_of_content(data.counted())), rng)
 
-    def _steps(self, train: Any, loss: Loss, rng: np.random.Generator) -> Steps:
+    def _round_fitter(self, train: SupervisedRows, loss: Loss, rng: np.random.Generator) -> FitRound:
         if self.base is None:
-            return super()._steps(train, loss, rng)
+            return super()._round_fitter(train, loss, rng)
         base = with_steps(self.base, self.columns_)
 
-        def weak_learners(slopes: LossDerivatives, scores: Array) -> list[tuple[WeakLearner, Array]]:
-            """For every output one that goes as far as by itself helps most, and of that a part."""
-            (own,) = rng.spawn(1)
-            result = []
+        def fit_learners(slopes: LossDerivatives, scores: Array) -> list[tuple[WeakLearner, Array]]:
+            """For every output a base on the negative gradient, scaled by the best step and the learning rate."""
+            (own_rng,) = rng.spawn(1)
+            results = []
             for output, gradient in enumerate(slopes.gradient):
-                model = fitted(base, valued(train, -gradient / train.weights), own)
+                model = fitted(base, with_values(train, -gradient / train.weights), own_rng)
                 values = values_of(model, train.table)
-                learner = WeakLearner(model, self.learning_rate * line_search(loss, scores, output, values))
-                result.append((learner, learner.far * values))
-            return result
+                step = self.learning_rate * line_search(loss, scores, output, values)
+                results.append((WeakLearner(model, step), step * values))
+            return results
 
-        return weak_learners
+        return fit_learners
 
-    def _keep(self, learners: Sequence[Any]) -> None:
-        super()._keep(learners if self.base is None else ())
-        others = () if self.base is None else learners
-        self.models_ = tuple(other.model for other in others)
-        self.multipliers_ = np.array([other.far for other in others])
+    def _keep(self, learners: Sequence[Learner]) -> None:
+        super()._keep(learners)
+        fits = [learner for learner in learners if isinstance(learner, WeakLearner)]
+        self.models_ = tuple(learner.model for learner in fits)
+        self.multipliers_ = np.array([learner.step for learner in fits])
 
     def stages(self) -> int:
         """The rounds that are kept."""
@@ -168,45 +163,48 @@ class GradientBoosting(Boosted, Classifier, Regressor):
 
 @dataclass(frozen=True, eq=False)
 class WeakLearner:
-    """A regressor, and how far its answers are gone."""
+    """A fitted regressor, and the factor of its predictions."""
 
     model: Model
-    far: float
+    step: float
 
     @property
     def contributes(self) -> bool:
-        """Whether it goes anywhere."""
-        return self.far != 0
+        """Whether it changes any score."""
+        return self.step != 0
 
-    def answers(self, table: Table) -> Array:
-        """What it says of other rows."""
-        return self.far * values_of(self.model, table)
+    def predict(self, table: Table) -> Array:
+        """What it adds to the scores of rows."""
+        return self.step * values_of(self.model, table)
 
 
 def values_of(member: Model, table: Table) -> Array:
-    """The values of a fitted regressor."""
+    """The predictions of a fitted regressor."""
     return outputs(member, table, REGRESSION)[:, 0]
 
 
-def valued(data: Any, y: Array) -> ValuedRows:
-    """The same rows with other values."""
+def with_values(data: SupervisedRows, y: Array) -> ValuedRows:
+    """The same rows with numbers as their target."""
     return ValuedRows(**{field.name: getattr(data, field.name) for field in fields(RowsOfTable)}, y=y)
 
 
 def line_search(loss: Loss, scores: Array, output: int, direction: Array) -> float:
-    """How far to go with one output for the least loss; nowhere where that leads uphill."""
+    """The step in a direction of one output with the least loss, by bisection; 0 if that leads uphill.
 
-    def slope(far: float) -> float:
+    It is at most 128: the loss of classes that are told apart without error falls for ever.
+    """
+
+    def slope(step: float) -> float:
         moved = scores.copy()
-        moved[output] += far * direction
+        moved[output] += step * direction
         return float(loss.at(moved).gradient[output] @ direction)
 
     if slope(0.0) >= 0:
         return 0.0
     low, high = 0.0, 1.0
-    while high < FARTHEST and slope(high) < 0:
+    while high < 128.0 and slope(high) < 0:
         low, high = high, 2 * high
-    for _ in range(HALVINGS):
+    for _ in range(60):  # then the interval has no more digits
         middle = (low + high) / 2
         low, high = (middle, high) if slope(middle) < 0 else (low, middle)
     return (low + high) / 2

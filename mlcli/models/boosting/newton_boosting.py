@@ -37,7 +37,7 @@ from mlcli.core.params import param
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.tables import Rows
-from mlcli.engines.trees.cells import is_ordered
+from mlcli.engines.trees.structure import is_ordered
 from mlcli.models.boosting._boosted import Boosted
 from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import Regressor

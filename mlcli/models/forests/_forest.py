@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mlcli.core.abilities import CountsParameters, HasImportances, RowExplainer, Staged
 from mlcli.core.accepts import Accepts
 from mlcli.core.findings import Explanation, Finding, Lines
 from mlcli.core.findings import Table as Figures
+from mlcli.core.limits import memory, refuse_size
 from mlcli.core.params import TASK, learned, param
-from mlcli.core.processes import Each, threads
+from mlcli.core.processes import threads
 from mlcli.core.ranges import Among, Range
 from mlcli.core.schema import Column
-from mlcli.core.tables import Array, Table
+from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.content_seeds import Bag, order_of_content
 from mlcli.engines.ensemble import votes_of_trees
-from mlcli.engines.trees.binning import KINDS, MOST_BINS, SMALL, WIDE, binned
-from mlcli.engines.trees.cells import cells_of, is_ordered, level_counts
-from mlcli.engines.trees.findings import control, importance_table, mean_importances, warn_without_split
-from mlcli.engines.trees.growing import Grower, refuse_beyond_memory
-from mlcli.engines.trees.out_of_bag import Bits, OutOfBagTrees
-from mlcli.engines.trees.structure import Trees
-from mlcli.engines.trees.targets import Targets, in_units
+from mlcli.engines.trees.findings import importance_table, use_of_columns, warn_without_split
+from mlcli.engines.trees.growing import MOST_BINS, Grower, Targets, bin_columns, in_units
+from mlcli.engines.trees.structure import LEAF, Cells, Trees, cells_of, is_ordered, level_counts
 from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import Regressor
 from mlcli.tasks.supervised import SupervisedRows
@@ -34,6 +32,8 @@ from mlcli.tasks.supervised import SupervisedRows
 if TYPE_CHECKING:
     from mlcli.kernels.trees.records import Grown, Limits, Scale
 
+Bits = NDArray[np.uint8]
+"""A bit for each row."""
 SHARES: dict[str, Callable[[int], int]] = {
     "sqrt": math.isqrt,
     "log2": lambda columns: columns.bit_length(),
@@ -48,8 +48,6 @@ MOST = 0.8
 with few columns, one fewer is often the one of many levels that others depend on."""
 SAMPLE = 512
 """Rows, in an order that looks random, that say where bins end in which cuts are drawn."""
-MEASURES = {True: ("error", "error"), False: ("root mean squared error", "squared error")}
-"""What errors out of the bag are, and what shuffling adds to, of classes or of values."""
 
 
 @dataclass(kw_only=True, eq=False)
@@ -110,31 +108,36 @@ class Forest(Classifier, Regressor, CountsParameters, HasImportances, RowExplain
         data = data.counted()
         data = data.take(order_of_content(data))
         cells, targets, bag = cells_of(data.table), Targets.of(data.outputs), Bag.of(data.weights)
-        kinds = KINDS if self.random_cuts or cells.values.size > SMALL else WIDE
-        rows = binned(cells, self.bins, data.weights, kinds, SAMPLE if self.random_cuts else 0)
+        # Up to 200,000 cells, bins of two bytes are as fast as those of one, and use the loops of single trees.
+        wide = not self.random_cuts and cells.values.size <= 200_000
+        binned = bin_columns(cells, self.bins, data.weights, wide, SAMPLE if self.random_cuts else 0)
         every, unit = in_units(data.weights)
-        everything = None if self.bootstrap else targets.packed(every, unit)
-        grower = Grower(rows, self._limits(), targets.slots, random_cuts=self.random_cuts)
+        all_rows = None if self.bootstrap else targets.packed(every, unit)
+        grower = Grower(binned, self._limits(), targets.slots, random_cuts=self.random_cuts)
         draws = [np.random.default_rng(seed) for seed in rng.integers(0, 2**62, self.trees)]
 
-        def grown(draw: np.random.Generator) -> tuple[Grown, Scale, Bits]:
+        def grow(draw: np.random.Generator) -> tuple[Grown, Scale, Bits]:
             counts = bag.repeats(draw) if self.bootstrap else every
-            packed = everything or targets.packed(counts, bag.unit)
-            tree, _ = grower.grown(packed, np.flatnonzero(counts), seed=int(draw.integers(1, 2**32)))
-            refuse_beyond_memory(tree, self.trees)
-            return tree, packed.scale, np.packbits(counts == 0)
+            packed = all_rows or targets.packed(counts, bag.unit)
+            grown, _ = grower.grow(packed, np.flatnonzero(counts), seed=int(draw.integers(1, 2**32)))
+            refuse_beyond_memory(grown, self.trees)
+            return grown, packed.scale, np.packbits(counts == 0)
 
         with threads(self.trees) as each:
-            parts, scales, unseen = zip(*each(grown, draws), strict=True)
-            trees = grower.trees(parts, scales[0]).sent_with_most()
+            parts, scales, unseen = zip(*each(grow, draws), strict=True)
+            trees = grower.to_trees(parts, scales[0]).with_missing_sent_on()
             self.gained_ = mean_importances(trees, len(self.columns_))
             if self.combine == "votes" and self.classes_ is not None:
                 trees = replace(trees, value=np.eye(len(self.classes_))[self.decide(trees.value)])
-            self.trees_ = trees.with_weights_alone()
+            self.trees_ = trees.without_gains()
             warn_without_split(trees, self.id, self.min_leaf, data.y)
-            without_cells = data.with_table(data.table.select(()))
-            outside = OutOfBagTrees(self, trees, cells, without_cells)
-            self._look_outside(outside, unseen, draws, each)
+            out_of_bag = OutOfBag(self, trees, cells, data.with_table(data.table.select(())))
+            self.curve_, self.shuffled_ = np.empty((0, 2)), np.empty(0)
+            if self.bootstrap:
+                self.curve_ = out_of_bag.error_curve(each(out_of_bag.leaves, range(self.trees), unseen))
+            if self.shuffle:
+                added = each(out_of_bag.added_losses, range(self.trees), unseen, draws)
+                self.shuffled_ = np.mean(list(added), axis=0)
 
     def _limits(self) -> Limits:
         """Where trees end, and how many columns a node draws."""
@@ -147,15 +150,6 @@ class Forest(Classifier, Regressor, CountsParameters, HasImportances, RowExplain
             max_leaves=self.max_leaves or NO_LIMIT,
             min_leaf=self.min_leaf if self.min_leaf > 1 else 0,
         )
-
-    def _look_outside(
-        self, outside: OutOfBagTrees, unseen: Sequence[Bits], draws: Sequence[np.random.Generator], each: Each
-    ) -> None:
-        """The error on rows out of the bag tree after tree, and what shuffling columns adds to it."""
-        leaves = each(outside.leaves, range(self.trees), unseen) if self.bootstrap else ()
-        self.curve_ = outside.curve(leaves) if self.bootstrap else np.empty((0, 2))
-        added = each(outside.added_losses, range(self.trees), unseen, draws) if self.shuffle else ()
-        self.shuffled_ = np.mean(list(added), axis=0) if self.shuffle else np.empty(0)
 
     def _drawn(self) -> int:
         """How many columns a node draws."""
@@ -170,7 +164,7 @@ class Forest(Classifier, Regressor, CountsParameters, HasImportances, RowExplain
 
     def predict_proba(self, table: Table) -> Array:
         """The mean of the class shares, or of the votes, of each row's leaves."""
-        return self.trees_.answers(cells_of(table)) / len(self.trees_)
+        return self.trees_.predict(cells_of(table)) / len(self.trees_)
 
     def predict_values(self, table: Table) -> Array:
         """The mean of each row's leaves."""
@@ -185,13 +179,13 @@ class Forest(Classifier, Regressor, CountsParameters, HasImportances, RowExplain
         cells, first = cells_of(table), 0
         sums = np.zeros((len(cells), self.trees_.value.shape[1]))
         for end in at:
-            self.trees_.part(first, end).add_to(sums, cells)
+            self.trees_.part(first, end).add_predictions(sums, cells)
             first = end
             yield sums / end if self.classes_ is not None else sums[:, 0] / end
 
     def explain_answer(self, table: Table) -> Explanation:
         """What trees say of the row."""
-        return votes_of_trees(self, self.trees_.value[self.trees_.reached(cells_of(table))[:, 0]])
+        return votes_of_trees(self, self.trees_.value[self.trees_.nodes_of(cells_of(table))[:, 0]])
 
     def adjustable_parameters(self, table: Table) -> float | None:
         """The leaves of all trees."""
@@ -202,38 +196,28 @@ class Forest(Classifier, Regressor, CountsParameters, HasImportances, RowExplain
         return self.gained_
 
     def explain(self) -> Explanation:
-        """How large the forest is, how wrong out of the bag, and what columns are worth."""
-        measure, loss = MEASURES[self.classes_ is not None]
-        found: list[Finding] = [self._size()]
-        if len(self.curve_):
-            found.append(self._errors(measure))
-        return (*found, self._importance_table(loss))
-
-    def _size(self) -> Lines:
-        """How many trees, and how large they are."""
+        """How large the forest is, its error out of the bag, and what columns are worth."""
         trees, drawn = self.trees_, self._drawn()
         leaves = np.add.reduceat(trees.leaves.astype(np.int64), trees.roots)
         depths = np.maximum.reduceat(trees.depths(), trees.roots)
         count = f"{len(trees)} trees; each node draws {drawn} column{'s' * (drawn != 1)}"
-        large = (
-            f"on average {leaves.mean():.4g} leaves and depth {depths.mean():.3g}; the deepest has {depths.max()}"
-        )
-        return Lines("Forest", (count, large))
-
-    def _errors(self, measure: str) -> Figures:
-        """The error on rows out of the bag, after more and more trees."""
-        shown = tuple((int(step), None if math.isnan(error) else error) for step, error in self.curve_.tolist())
-        note = "of training rows, each answered only by trees that did not learn from it"
-        return Figures("Out-of-bag error", ("trees", measure), shown, note=note)
-
-    def _importance_table(self, loss: str) -> Figures:
-        """Feature importance, those that gain most first."""
-        share, depth = control(self.trees_, len(self.columns_))
+        mean = f"on average {leaves.mean():.4g} leaves and depth {depths.mean():.3g}"
+        sections: list[Finding] = [Lines("Forest", (count, f"{mean}; the deepest has {depths.max()}"))]
+        of_classes = self.classes_ is not None
+        if len(self.curve_):
+            header = ("trees", "error" if of_classes else "root mean squared error")
+            errors = tuple(
+                (int(size), None if math.isnan(error) else error) for size, error in self.curve_.tolist()
+            )
+            note = "of training rows, each answered only by trees that did not learn from it"
+            sections.append(Figures("Out-of-bag error", header, errors, note=note))
+        share, depth = use_of_columns(trees, len(self.columns_))
         more = {"share of rows split": share, "depth of first split": depth}
         if len(self.shuffled_):
-            more[f"{loss} added by shuffling"] = self.shuffled_
+            more[f"{'error' if of_classes else 'squared error'} added by shuffling"] = self.shuffled_
         note = "each averaged over trees; depths over those that split on the column"
-        return importance_table(self.columns_, self.gained_, more, np.ones(len(share), bool), note)
+        sections.append(importance_table(self.columns_, self.gained_, more, np.ones(len(share), bool), note))
+        return tuple(sections)
 
     def check_learned(self) -> None:
         """The trees must be ones, over these columns."""
@@ -245,6 +229,77 @@ class Forest(Classifier, Regressor, CountsParameters, HasImportances, RowExplain
             raise ValueError("the saved forest has nodes without rows")
         if self.shuffled_.shape not in ((0,), self.gained_.shape):
             raise ValueError("the saved forest values other columns")
+
+
+@dataclass(frozen=True, eq=False)
+class OutOfBag:
+    """A forest with its training rows, each of which only trees that did not learn from it predict."""
+
+    model: Forest
+    trees: Trees
+    cells: Cells
+    data: SupervisedRows
+    """The rows without their cells."""
+
+    def leaves(self, tree: int, unseen: Bits) -> tuple[Rows, Codes]:
+        """The rows that a tree did not learn from, and the leaf that each ends in."""
+        rows = np.flatnonzero(np.unpackbits(unseen, count=len(self.cells)))
+        return rows, self.trees.part(tree, tree + 1).nodes_of(self.cells, rows)[0]
+
+    def error_curve(self, leaves: Iterable[tuple[Rows, Codes]]) -> Array:
+        """The number of trees (1, 2, 5, 10 ... all) and the error out of the bag; NaN without any row out of one.
+
+        ``leaves`` has for each tree what the method above returns.
+        """
+        outputs, count, results = self.trees.value.shape[1], len(self.trees), []
+        sums, voters = np.zeros((len(self.cells), outputs)), np.zeros(len(self.cells))
+        shown = {step * 10**power for power in range(9) for step in (1, 2, 5)} | {count}
+        for tree, (rows, nodes) in enumerate(leaves, 1):
+            sums[rows] += self.trees.value[nodes]
+            voters[rows] += 1.0
+            if tree in shown:
+                predicted = np.flatnonzero(voters)
+                data = self.data.take(predicted)
+                losses = data.task.losses(self.model, data, sums[predicted] / voters[predicted, None])
+                error = data.weights @ losses / data.weights.sum() if len(predicted) else np.nan
+                results.append((tree, error))
+        curve = np.array(results)
+        curve[:, 1] = curve[:, 1] if outputs > 1 else np.sqrt(curve[:, 1])
+        return curve
+
+    def added_losses(self, tree: int, unseen: Bits, rng: np.random.Generator) -> Array:
+        """Per column, by how much the mean loss of a tree grows if the column is shuffled among unseen rows."""
+        added, (rows, leaves) = np.zeros(len(self.cells.levels)), self.leaves(tree, unseen)
+        if not len(rows):
+            return added
+        own, data, values = self.trees.part(tree, tree + 1), self.data.take(rows), self.cells.values[rows]
+        before = data.task.losses(self.model, data, own.value[leaves])
+        first, end = np.append(self.trees.roots, len(own.feature))[tree : tree + 2]
+        used = own.feature[first:end]
+        for column in np.unique(used[used != LEAF]):
+            shuffled = values.copy()
+            shuffled[:, column] = rng.permutation(values[:, column])
+            nodes = own.nodes_of(Cells(shuffled, self.cells.levels))[0]
+            after = data.task.losses(self.model, data, own.value[nodes])
+            added[column] = data.weights @ (after - before) / data.weights.sum()
+        return added
+
+
+def mean_importances(trees: Trees, width: int) -> Array:
+    """Per column the mean over trees of its share of the weighted impurity that their splits remove."""
+    inner = np.flatnonzero(~trees.leaves)
+    index = trees.tree_of(inner) * width + trees.feature[inner]
+    removed = np.bincount(index, trees.gain[inner], len(trees) * width).reshape(len(trees), width)
+    total = removed.sum(axis=1, keepdims=True)
+    return np.asarray((removed / np.where(total > 0, total, 1.0)).mean(axis=0))
+
+
+def refuse_beyond_memory(grown: Grown, trees: int) -> None:
+    """Refuse so many trees like this one if memory would not hold them, three times while they are joined."""
+    of_one, available = 3 * sum(array.nbytes for array in grown), memory()
+    needed, leaves = trees * of_one, available * len(grown.nodes) // (4 * trees * of_one)  # in half of it
+    hint = f"max_leaves {max(2, leaves):,} would do; a larger min_leaf and fewer trees take less, too"
+    refuse_size(f"{trees} trees of {len(grown.nodes):,} nodes need about {{}} of memory", needed, hint)
 
 
 def drawn_by_levels(columns: Sequence[Column]) -> int:

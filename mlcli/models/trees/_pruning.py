@@ -31,7 +31,7 @@ Pruned = tuple[Trees, Flags]
 
 def grown_out(model: DecisionTree, data: Any, rng: np.random.Generator) -> Pruned:
     """The tree as it is grown."""
-    tree = model.grown(data)
+    tree = model.grow(data)
     return tree, np.zeros(len(tree.feature), bool)
 
 
@@ -43,8 +43,8 @@ def by_reduced_error(model: DecisionTree, data: Any, rng: np.random.Generator) -
         text = f"{len(data)} rows are too few to hold some out: the tree is not pruned"
         warnings.warn(text, MlcliWarning, stacklevel=3)
         return grown_out(model, data, rng)
-    tree, rest = model.grown(data.take(np.flatnonzero(~held))), data.take(np.flatnonzero(held))
-    rows, at = np.arange(len(rest)), tree.reached(model.cells(rest.table))[0]
+    tree, rest = model.grow(data.take(np.flatnonzero(~held))), data.take(np.flatnonzero(held))
+    rows, at = np.arange(len(rest)), tree.nodes_of(model.cells(rest.table))[0]
     own, parent = np.zeros(len(tree.feature)), tree.parent
     stopped = np.bincount(at, _losses(model, rest, tree.value[at]), len(own)).astype(np.float64)
     while len(rows):
@@ -56,7 +56,7 @@ def by_reduced_error(model: DecisionTree, data: Any, rng: np.random.Generator) -
 
 def by_cost_complexity(model: DecisionTree, data: Any, rng: np.random.Generator) -> Pruned:
     """A tree whose questions take away at least the price of the leaves that they add."""
-    tree = model.grown(data)
+    tree = model.grow(data)
     result = prices(tree)
     price = model.prune_alpha if model.prune_alpha is not None else _best_price(model, data, result, rng)
     return tree, result <= price
@@ -70,11 +70,11 @@ def _best_price(model: DecisionTree, data: Any, result: Array, rng: np.random.Ge
         return 0.0
     loss = np.zeros(len(tried))
     for train, test in parts:
-        tree = model.grown(data.take(train))
+        tree = model.grow(data.take(train))
         rest, own = data.take(test), prices(tree)
         cells = model.cells(rest.table)
         for index, price in enumerate(tried):
-            loss[index] += _losses(model, rest, cut_back(tree, own <= price).answers(cells)).sum()
+            loss[index] += _losses(model, rest, cut_back(tree, own <= price).predict(cells)).sum()
     return float(tried[np.flatnonzero(loss <= loss.min() * (1 + 1e-12))[-1]])
 
 
@@ -84,14 +84,14 @@ def by_pessimism(model: DecisionTree, data: Any, rng: np.random.Generator) -> Pr
         text = f"pessimistic counts errors of classes, but {data.target} is a number: cost-complexity is used"
         warnings.warn(text, MlcliWarning, stacklevel=3)
         return by_cost_complexity(model, data, rng)
-    tree = model.grown(data)
+    tree = model.grow(data)
     errors = tree.weight * (1 - tree.value.max(axis=1))
     return tree, where_leaves_cost_no_more(tree, tree.weight * upper_limit(errors, tree.weight, model.confidence))
 
 
 def by_smallness(model: DecisionTree, data: Any, rng: np.random.Generator) -> Pruned:
     """A tree without questions that gain little or have a branch of few rows, but for those above better ones."""
-    tree = model.grown(data)
+    tree = model.grow(data)
     gain, parent, weight = tree.gain / tree.weight, tree.parent, tree.weight
     if model.algorithm == "c45":
         share = weight[1:] / weight[parent[1:]]

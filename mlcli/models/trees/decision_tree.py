@@ -56,21 +56,18 @@ from mlcli.core.findings import Explanation
 from mlcli.core.params import TASK, explain_param, learned, param
 from mlcli.core.ranges import Range, log_range
 from mlcli.core.registry import register
-from mlcli.core.tables import Array, Table
-from mlcli.engines.trees.binning import MOST_BINS, WIDE, binned, every_value_binned
-from mlcli.engines.trees.candidates import Candidate, candidate_table, candidates
-from mlcli.engines.trees.cells import FILLS, Cells, cells_of, level_counts
-from mlcli.engines.trees.findings import NamedTree, explained, importances, path_of
-from mlcli.engines.trees.growing import Grower
-from mlcli.engines.trees.structure import Trees
-from mlcli.engines.trees.targets import Targets, in_units
+from mlcli.core.tables import Array, Table, is_missing
+from mlcli.engines.trees.findings import NamedTree, importances
+from mlcli.engines.trees.growing import MOST_BINS, Grower, Targets, bin_columns, bin_every_value, in_units
+from mlcli.engines.trees.structure import Cells, Trees, cells_of, level_counts
+from mlcli.models.trees._explanation import Candidate, candidate_table, candidates, explain_tree, path_to
 from mlcli.models.trees._pruning import PRUNINGS, cut_back
 from mlcli.tasks.classification import Classifier, LabelledRows
 from mlcli.tasks.regression import Regressor
 from mlcli.tasks.supervised import SupervisedRows
 
 if TYPE_CHECKING:
-    from mlcli.kernels.trees.records import Binned, PackedTargets
+    from mlcli.kernels.trees.records import PackedTargets
 
 CRITERIA = {"gini": (0, True), "entropy": (1, True), "misclassification": (2, True), "squared-error": (0, False)}
 """What the compiled search calls the impurity of a node, and whether it is one of shares of classes."""
@@ -120,7 +117,7 @@ class DecisionTree(Classifier, Regressor, CountsParameters, HasImportances, RowE
     bins: int | None = param(
         None, "into how many bins numbers are sorted at most; none: every value is tried", ge=2, le=MOST_BINS
     )
-    missing: str = param("own-value", "what an empty cell counts as", choices=FILLS)
+    missing: str = param("own-value", "what an empty cell counts as", choices=("own-value", "most-frequent"))
     prune: str = param(
         "auto",
         "how the grown tree is cut back; auto: what suits the algorithm",
@@ -188,13 +185,15 @@ class DecisionTree(Classifier, Regressor, CountsParameters, HasImportances, RowE
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
         """Fill what is to be filled, grow, then cut back."""
         data = data.counted()
-        self.fills_ = FILLS[self.missing](data.table, data.weights)
+        self.fills_ = np.full(len(data.table.columns), np.nan)
+        if self.missing == "most-frequent":
+            self.fills_ = most_frequent_values(data.table, data.weights)
         grown, leaf = PRUNINGS[self._pruning(data)](self, data, rng)
         self.tree_, self.leaves_grown_ = cut_back(grown, leaf) if leaf.any() else grown, int(grown.leaves.sum())
         self.candidates_ = ()
         if self.detail == "full":
-            reached = self.tree_.reached(self.cells(data.table))[0]
-            self.candidates_ = candidates(NamedTree(self.tree_, self.columns_, ()), *self._grower(data), reached)
+            nodes = self.tree_.nodes_of(self.cells(data.table))[0]
+            self.candidates_ = candidates(NamedTree(self.tree_, self.columns_, ()), *self._grower(data), nodes)
 
     def _pruning(self, data: SupervisedRows) -> str:
         if self.prune != "auto":
@@ -205,18 +204,21 @@ class DecisionTree(Classifier, Regressor, CountsParameters, HasImportances, RowE
         """A table as trees read it."""
         return cells_of(table, self.fills_)
 
-    def grown(self, data: SupervisedRows) -> Trees:
+    def grow(self, data: SupervisedRows) -> Trees:
         """The tree of some rows before any pruning."""
         grower, targets = self._grower(data)
-        grown, _ = grower.grown(targets, np.flatnonzero(data.weights))
-        return grower.trees([grown], targets.scale)
+        grown, _ = grower.grow(targets, np.flatnonzero(data.weights))
+        return grower.to_trees([grown], targets.scale)
 
     def _grower(self, data: SupervisedRows) -> tuple[Grower, PackedTargets]:
         """What grows the tree, and what rows add to its nodes."""
         from mlcli.kernels.trees.records import NO_LIMIT, Limits
 
+        criterion = "squared-error"
+        if isinstance(data, LabelledRows):
+            criterion = self.criterion or ALGORITHMS[self.algorithm]
         limits = Limits(
-            *self._criterion(data),
+            *CRITERIA[criterion],
             max_depth=self.max_depth or NO_LIMIT,
             min_leaf=self.min_leaf if self.min_leaf > 1 else 0,
             min_split=self.min_split if self.min_split > 2 else 0,
@@ -225,25 +227,17 @@ class DecisionTree(Classifier, Regressor, CountsParameters, HasImportances, RowE
             by_ratio=self.algorithm == "c45",
             gated=self.algorithm == "c45" and self.gate == "mean-gain",
         )
-        targets = Targets.of(data.outputs)
-        grower = Grower(self._binned(data), limits, targets.slots, each_level=self.algorithm != "cart")
-        return grower, targets.packed(*in_units(data.weights))
-
-    def _binned(self, data: SupervisedRows) -> Binned:
-        cells = self.cells(data.table)
+        cells, targets = self.cells(data.table), Targets.of(data.outputs)
         if self.bins is None:
-            return every_value_binned(data.table, cells)
-        return binned(cells, self.bins, data.weights, WIDE)
-
-    def _criterion(self, data: SupervisedRows) -> tuple[int, bool]:
-        of_classes = isinstance(data, LabelledRows)
-        own = ALGORITHMS[self.algorithm] if of_classes else "squared-error"
-        code, of_shares = CRITERIA[self.criterion or own]
-        return (code, of_shares) if of_classes else CRITERIA["squared-error"]
+            binned = bin_every_value(data.table, cells)
+        else:
+            binned = bin_columns(cells, self.bins, data.weights, wide=True)
+        grower = Grower(binned, limits, targets.slots, each_level=self.algorithm != "cart")
+        return grower, targets.packed(*in_units(data.weights))
 
     def predict_proba(self, table: Table) -> Array:
         """The class shares of each row's node."""
-        return self.tree_.answers(self.cells(table))
+        return self.tree_.predict(self.cells(table))
 
     def predict_values(self, table: Table) -> Array:
         """The mean of each row's node."""
@@ -259,7 +253,7 @@ class DecisionTree(Classifier, Regressor, CountsParameters, HasImportances, RowE
 
     def explain(self) -> Explanation:
         """The tree as rules, each class as an OR of ANDs while that is short, and what each column is worth."""
-        result = explained(self.tree_, self.columns_, self._answers(), self.leaves_grown_)
+        result = explain_tree(self.tree_, self.columns_, self._answers(), self.leaves_grown_)
         if not self.candidates_:
             return result
         measure = "variance" if self.classes_ is None else self.criterion or ALGORITHMS[self.algorithm]
@@ -273,9 +267,9 @@ class DecisionTree(Classifier, Regressor, CountsParameters, HasImportances, RowE
     def explain_answer(self, table: Table) -> Explanation:
         """The path from the root to the node that answers."""
         tree = self.tree_
-        reached = int(tree.reached(self.cells(table))[0, 0])
+        node = int(tree.nodes_of(self.cells(table))[0, 0])
         outputs = [self.target_] if self.classes_ is None else self.classes_
-        return (path_of(NamedTree(tree, self.columns_, self._answers()), reached, outputs),)
+        return (path_to(NamedTree(tree, self.columns_, self._answers()), node, outputs),)
 
     def check_learned(self) -> None:
         """The tree must be one, over these columns."""
@@ -285,3 +279,18 @@ class DecisionTree(Classifier, Regressor, CountsParameters, HasImportances, RowE
         if len(self.tree_) != 1 or self.leaves_grown_ < 1:
             raise ValueError("the saved tree is not one")
         self.tree_.check(levels, 1 if self.classes_ is None else len(self.classes_))
+
+
+def most_frequent_values(table: Table, weights: Array) -> Array:
+    """The most frequent value of each column; of equally frequent ones the first level, or the middle number."""
+    results = []
+    for column, cells in table.parts():
+        known = ~is_missing(cells)
+        if not known.any():
+            results.append(np.nan)
+            continue
+        values, index = np.unique(cells[known], return_inverse=True)
+        counts = np.bincount(index, weights=weights[known])
+        tied = values[counts >= counts.max() * (1 - 1e-12)]
+        results.append(float(tied[0] if column.coded else tied[(len(tied) - 1) // 2]))
+    return np.array(results, dtype=float)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from mlcli.core.tables import Array
-from mlcli.engines.trees.binning import between, binned
-from mlcli.engines.trees.cells import Cells
+from mlcli.engines.trees.growing import bin_columns, thresholds_between
+from mlcli.engines.trees.structure import Cells
 from mlcli.kernels.trees.binning import bins_of
 from mlcli.kernels.trees.records import Binned
 
@@ -19,13 +19,13 @@ def numbers(n: int, decimals: int, seed: int = 0) -> Array:
 
 def binned_column(column: Array, most: int) -> Binned:
     """One ordered column alone."""
-    return binned(Cells(column[:, None], np.array([0])), most)
+    return bin_columns(Cells(column[:, None], np.array([0])), most)
 
 
 def test_with_a_bin_for_each_distinct_value_the_bin_is_the_rank() -> None:
     cells = np.column_stack([numbers(60, 1, 1), numbers(60, 0, 2)])
     cells[::7, 0] = np.nan
-    found = binned(Cells(cells, np.array([0, 0])), 100)
+    found = bin_columns(Cells(cells, np.array([0, 0])), 100)
     values = [np.unique(column[~np.isnan(column)]) for column in cells.T]
     ranks = [np.searchsorted(known, column) for known, column in zip(values, cells.T, strict=True)]
     assert np.array_equal(found.bins, ranks)
@@ -41,8 +41,8 @@ def test_thresholds_between_bins_are_those_of_the_exact_tree() -> None:
     pairs = [(low, high) for low in range(len(values)) for high in range(low + 1, len(values))]
     low, high = np.array(pairs).T
     expected = [values[one] / 2 + values[other] / 2 for one, other in pairs]
-    assert between(found, np.zeros(len(low), np.intp), low, high).tolist() == expected
-    assert between(found, np.array([0]), np.array([3]), np.array([len(values)])).tolist() == [np.inf]
+    assert thresholds_between(found, np.zeros(len(low), np.intp), low, high).tolist() == expected
+    assert thresholds_between(found, np.array([0]), np.array([3]), np.array([len(values)])).tolist() == [np.inf]
 
 
 @pytest.mark.parametrize("most", [2, 3, 17, 255])
@@ -104,7 +104,7 @@ def test_the_bin_of_a_cell_is_that_of_searchsorted() -> None:
 
 def test_the_code_of_a_level_is_its_bin_however_many_there_are() -> None:
     cells = np.arange(400.0)[:, None]
-    found = binned(Cells(cells, np.array([400])), 255)
+    found = bin_columns(Cells(cells, np.array([400])), 255)
     assert found.bins.dtype == np.uint16
     assert np.array_equal(found.bins[0], np.arange(400))
     assert found.width == 400

@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 from mlcli.core.tables import Array, Flags
-from mlcli.engines.trees.boosting import GradientGrower
-from mlcli.engines.trees.cells import Cells
 from mlcli.engines.trees.growing import Grower
-from mlcli.engines.trees.structure import Trees
+from mlcli.engines.trees.structure import Cells, Trees
 from mlcli.kernels.trees.records import Binned, Limits
+from mlcli.models.boosting._boosted import GradientGrower
 
 KNOWN = np.array([5, 40, 7, 3, 6])
 """Bins of values of each column; cells in the bin after them are missing."""
@@ -56,7 +55,7 @@ def tree_of(made: Toy, chosen: Any = None, **changes: Any) -> Trees:
     """The tree that grows on them."""
     own = grower(made.bins, **changes)
     grown, _ = own.grow(made.gradient, made.hessian, chosen)
-    return own.trees([grown])
+    return own.to_trees([grown])
 
 
 def worth(toy_: Toy, rows: Flags) -> float:
@@ -120,8 +119,8 @@ def test_training_rows_walk_to_the_leaf_that_holds_them() -> None:
     made = toy()
     own = grower(made.bins)
     grown, answers = own.grow(made.gradient, made.hessian)
-    tree = own.trees([grown])
-    assert np.array_equal(answers, tree.answers(cells_of(made.bins))[:, 0])
+    tree = own.to_trees([grown])
+    assert np.array_equal(answers, tree.predict(cells_of(made.bins))[:, 0])
     assert tree.weight[tree.leaves].sum() == len(made.gradient)
 
 

@@ -96,7 +96,7 @@ class Plain:
 
 def assert_same(model: DecisionTree, data: Any, criterion: str) -> None:
     """The same rows share a leaf."""
-    leaves = fitted(model, data).tree_.reached(model.cells(data.table))[0]
+    leaves = fitted(model, data).tree_.nodes_of(model.cells(data.table))[0]
     plain = Plain(model, data, criterion).leaves(data.weights > 0)
     assert len(plain) == model.tree_.leaves.sum() > 3
     assert all(len(np.unique(leaves[rows])) == 1 for rows in plain)

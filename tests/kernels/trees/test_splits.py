@@ -9,10 +9,8 @@ import numpy as np
 import pytest
 
 from mlcli.core.tables import Array
-from mlcli.engines.trees.binning import between, binned
-from mlcli.engines.trees.cells import Cells
-from mlcli.engines.trees.growing import workspace
-from mlcli.engines.trees.targets import Targets, in_units
+from mlcli.engines.trees.growing import Targets, bin_columns, in_units, thresholds_between, workspace
+from mlcli.engines.trees.structure import Cells
 from mlcli.kernels.trees.growing import partition, random_below, random_share, search_random
 from mlcli.kernels.trees.records import LEAF, NODE, Limits
 from mlcli.kernels.trees.splits import ParentNode, add_up, best_split
@@ -29,7 +27,7 @@ class Rows:
         if ordered:
             cells[rng.random(n) < 0.2] = np.nan
         levels = np.array([0 if ordered else 5])
-        self.columns = found = binned(Cells(cells[:, None], levels), None)
+        self.columns = found = bin_columns(Cells(cells[:, None], levels), None)
         self.rows = rng.permutation(n)[: n - 5].astype(np.uint32)
         weight, slot = rng.integers(1, 4, n), rng.integers(0, slots, n)
         output = np.ones(n) if slots > 1 else rng.integers(-9, 9, n).astype(float)
@@ -120,7 +118,7 @@ def test_a_random_threshold_scores_what_its_sides_do_and_lies_where_it_was_drawn
         found = node.drawn_split(room)
         score, low, high, side, drawn = (found[name].item() for name in ("gain", "low", "high", "side", "cut"))
         assert score == pytest.approx(node.score((node.bin <= low) | (missing & (side == 1))))
-        cut = between(node.columns, np.array([0]), np.array([low]), np.array([high]), drawn)
+        cut = thresholds_between(node.columns, np.array([0]), np.array([low]), np.array([high]), drawn)
         assert node.columns.highest[0, low] <= cut[0] < node.columns.lowest[0, high]
         assert cut[0] == drawn
 

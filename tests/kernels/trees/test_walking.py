@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from mlcli.core.tables import Array, Flags
-from mlcli.engines.trees.cells import Cells, cells_of
-from mlcli.engines.trees.structure import STOPS, Trees
+from mlcli.engines.trees.structure import STOPS, Cells, Trees, cells_of
 from mlcli.models.boosting.newton_boosting import NewtonBoosting
 from mlcli.models.forests.random_forest import RandomForest
 from mlcli.models.trees.decision_tree import DecisionTree
@@ -23,8 +22,8 @@ from tests.support.rows import labelled
 def assert_same_nodes(trees: Trees, cells: Cells) -> None:
     """By steps of all rows, and by compiled loops; and the same sums."""
     plain = np.array([[walk(trees, root, row, cells.ordered) for row in cells.values] for root in trees.roots])
-    assert np.array_equal(plain, trees.reached(cells))
-    assert trees.answers(cells) == pytest.approx(trees.value[plain].sum(axis=0))
+    assert np.array_equal(plain, trees.nodes_of(cells))
+    assert trees.predict(cells) == pytest.approx(trees.value[plain].sum(axis=0))
 
 
 def walk(trees: Trees, node: int, cells: Array, by_threshold: Flags) -> int:
@@ -75,7 +74,7 @@ def test_a_tree_that_has_seen_nothing_missing_stops_at_a_missing_number() -> Non
     X = np.arange(12.0).reshape(6, 2)
     model = fitted(DecisionTree(), labelled(numeric(X), list("aabbab")))
     asked = Cells(np.where(X == 0, np.nan, X), np.zeros(2, np.intp))
-    assert model.tree_.reached(asked)[0, 0] == 0
+    assert model.tree_.nodes_of(asked)[0, 0] == 0
     assert_same_nodes(model.tree_, asked)
 
 

@@ -1,7 +1,7 @@
-"""Losses of boosted scores: what they cost, with gradient and hessian per row, and the best score of some rows.
+"""Losses of boosted scores: their value, gradient and hessian for each row, and the best score of some rows.
 
 Scores are outputs × rows: one output for a number or for the log-odds of the second of two classes, else one per
-class. All that is said of rows is weighted.
+class. Rows count by their weight.
 """
 
 from __future__ import annotations
@@ -16,14 +16,9 @@ from numpy.typing import NDArray
 from mlcli.core.moments import quantiles
 from mlcli.core.tables import Array, Codes
 
-HALVINGS = 80
-"""How often an interval is halved to find a minimum: to the last bit."""
-TINY = 1e-150
-"""A hessian as small as none."""
-
 
 class LossDerivatives(NamedTuple):
-    """The mean cost of a row, and per output and row its first and second derivative."""
+    """The mean loss of a row, and per output and row its first and second derivative."""
 
     cost: float
     gradient: Array
@@ -39,21 +34,21 @@ class Loss:
 
     @property
     def start(self) -> Array:
-        """The best score of each output that is the same for all rows."""
+        """The best constant score of each output."""
         raise NotImplementedError
 
     def each(self, scores: Array) -> tuple[Array, Array, Array]:
-        """What each row costs by itself, and per output its first and second derivative."""
+        """The loss of each row, and per output its first and second derivative."""
         raise NotImplementedError
 
     def at(self, scores: Array) -> LossDerivatives:
-        """The mean cost, and derivatives by the weight of rows."""
-        costs, gradient, hessian = self.each(scores)
-        mean = float(self.weights @ costs / self.weights.sum())
+        """The mean loss, and the derivatives times the weights of the rows."""
+        losses, gradient, hessian = self.each(scores)
+        mean = float(self.weights @ losses / self.weights.sum())
         return LossDerivatives(mean, self.weights * gradient, self.weights * hessian)
 
-    def step(self, slopes: LossDerivatives, scores: Array, output: int, rows: Any) -> float:
-        """What some rows add to their scores of one output for the least loss."""
+    def step(self, slopes: LossDerivatives, scores: Array, output: int, rows: NDArray[np.integer[Any]]) -> float:
+        """The step in one output that reduces the loss of some rows most."""
         raise NotImplementedError
 
 
@@ -73,24 +68,24 @@ class HuberLoss(Loss):
         short = self.y - scores
         return self.costs(short[0]), -self.pull(short), np.ones_like(short)
 
-    def step(self, slopes: LossDerivatives, scores: Array, output: int, rows: Any) -> float:
-        """As far as costs least."""
+    def step(self, slopes: LossDerivatives, scores: Array, output: int, rows: NDArray[np.integer[Any]]) -> float:
+        """The best constant for what the scores still miss."""
         return self.best_of(self.y[rows] - scores[output, rows], self.weights[rows])
 
     def costs(self, short: Array) -> Array:
-        """What each r costs: squared near 0, straight far out."""
+        """The loss of each r."""
         size = np.abs(short)
         near = np.minimum(size, self.delta)
         return near * (size - near / 2)
 
     def pull(self, short: Array) -> Array:
-        """The derivative of the cost: r, as far as δ."""
+        """The derivative of the loss: r, clipped at ±δ."""
         return np.clip(short, -self.delta, self.delta)
 
     def best_of(self, values: Array, weights: Array) -> float:
-        """The value to which differences cost least: where as much pulls up as down, by halving an interval."""
+        """The constant with the least loss, where the derivatives sum to 0, by bisection."""
         low, high = float(values.min()), float(values.max())
-        for _ in range(HALVINGS):
+        for _ in range(80):  # to the last bit
             middle = low / 2 + high / 2
             low, high = (middle, high) if weights @ self.pull(values - middle) > 0 else (low, middle)
         return low / 2 + high / 2
@@ -121,17 +116,19 @@ class AbsoluteLoss(HuberLoss):
 
 
 class ClassLoss(Loss):
-    """The part that losses of classes share: one step of Newton's, as a leaf of one class has no best step."""
+    """A loss of classes, with one Newton step for a leaf: a leaf of a single class has no best step."""
 
     @property
     def shrinkage(self) -> float:
         """Friedman's factor for outputs that are not independent."""
         return 1.0
 
-    def step(self, slopes: LossDerivatives, scores: Array, output: int, rows: Any) -> float:
-        """−G / H; nowhere if all is as good as certain."""
+    def step(self, slopes: LossDerivatives, scores: Array, output: int, rows: NDArray[np.integer[Any]]) -> float:
+        """−G / H; 0 if all rows are as good as certain."""
         hessian = float(slopes.hessian[output, rows].sum())
-        return -self.shrinkage * float(slopes.gradient[output, rows].sum()) / hessian if hessian > TINY else 0.0
+        if hessian <= 1e-150:
+            return 0.0
+        return -self.shrinkage * float(slopes.gradient[output, rows].sum()) / hessian
 
 
 class LogisticLoss(ClassLoss):
@@ -145,11 +142,11 @@ class LogisticLoss(ClassLoss):
 
     def each(self, scores: Array) -> tuple[Array, Array, Array]:
         """Written with e^−|F|, which cannot overflow."""
-        small = np.exp(-np.abs(scores))
-        above = 1 + small
-        probability = np.where(scores >= 0, 1.0, small) / above
-        costs = np.maximum(scores, 0) - self.y * scores + np.log(above)
-        return costs[0], probability - self.y, small / (above * above)
+        exponential = np.exp(-np.abs(scores))
+        total = 1 + exponential
+        probability = np.where(scores >= 0, 1.0, exponential) / total
+        losses = np.maximum(scores, 0) - self.y * scores + np.log(total)
+        return losses[0], probability - self.y, exponential / (total * total)
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,26 +162,26 @@ class SoftmaxLoss(ClassLoss):
 
     @property
     def start(self) -> Array:
-        """The logarithms of the class shares, about 0."""
+        """The logarithms of the class shares, with mean 0."""
         logs = np.log(np.bincount(self.y, weights=self.weights, minlength=self.classes))
         return np.asarray(logs - logs.mean(), np.float64)
 
     def each(self, scores: Array) -> tuple[Array, Array, Array]:
         """Written relative to the largest score, which cannot overflow."""
         rows, highest = np.arange(len(self.y)), scores.max(axis=0)
-        powers = np.exp(scores - highest)
-        sums = powers.sum(axis=0)
-        costs = highest - scores[self.y, rows] + np.log(sums)
-        shares = powers / sums
-        hessian = shares * (1 - shares)
-        shares[self.y, rows] -= 1
-        return costs, shares, hessian
+        exponentials = np.exp(scores - highest)
+        sums = exponentials.sum(axis=0)
+        losses = highest - scores[self.y, rows] + np.log(sums)
+        gradient = exponentials / sums
+        hessian = gradient * (1 - gradient)
+        gradient[self.y, rows] -= 1
+        return losses, gradient, hessian
 
 
 def usual_delta(y: Array, weights: Array) -> float:
-    """Nine tenths of the values are no farther from the median (Friedman 2001); 1 where that is no distance."""
-    far = np.abs(y - quantiles(y, weights, 0.5))
-    return float(quantiles(far, weights, 0.9)) or float(far.max()) or 1.0
+    """The 90 % quantile of distances from the median (Friedman 2001); the largest, or 1, if that is 0."""
+    distances = np.abs(y - quantiles(y, weights, 0.5))
+    return float(quantiles(distances, weights, 0.9)) or float(distances.max()) or 1.0
 
 
 LOSSES_OF_VALUES: dict[str, Callable[[Array, Array, float | None], Loss]] = {
