@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 import scipy.optimize
 
-from mlcli.engines import losses
-from mlcli.engines.linear_objective import LinearObjective, Penalty
-from mlcli.engines.losses import LinkLoss, Loss
-from mlcli.engines.solvers.interior_point import Matrix, PiecewiseLinear, interior_point
-from mlcli.engines.solvers.table import SOLVERS
+from mlcli.engines import linear_objective as losses
+from mlcli.engines.interior_point import Matrix, PiecewiseLinear, interior_point
+from mlcli.engines.linear_objective import LinearObjective, LinkLoss, Loss, Penalty
+from mlcli.engines.solvers import SOLVERS
 
 ROWS, WIDTH = 60, 3
 ALL = [losses.CrossEntropy, losses.Squared, losses.SquaredHinge]

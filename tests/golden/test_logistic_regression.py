@@ -19,7 +19,7 @@ from mlcli.core.errors import MlcliWarning, UsageError
 from mlcli.core.params import build
 from mlcli.core.tables import Array
 from mlcli.engines.calibration import softmax
-from mlcli.engines.losses import CrossEntropy
+from mlcli.engines.linear_objective import CrossEntropy
 from mlcli.models.linear._classification import contrasts
 from mlcli.models.linear.logistic_regression import LogisticRegression
 from tests.golden.asking import answered, fitted

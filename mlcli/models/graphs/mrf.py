@@ -46,9 +46,9 @@ from mlcli.core.params import learned, param
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Flags, Rows, Table
-from mlcli.engines.linear_objective import Iterate, complaint
+from mlcli.engines.linear_objective import Iterate
 from mlcli.engines.posteriors import log_sum
-from mlcli.engines.solvers.lbfgs import lbfgs
+from mlcli.engines.solvers import complaint, lbfgs
 from mlcli.models.graphs._graphical import (
     ACCEPTS,
     OverGraph,

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -32,15 +33,75 @@ from mlcli.core.errors import MlcliWarning
 from mlcli.core.params import learned, param
 from mlcli.core.ranges import Among, ByRows, Range, log_range, warn_at_edge
 from mlcli.core.registry import register
-from mlcli.core.tables import Array
+from mlcli.core.tables import Array, Flags
 from mlcli.core.tolerances import ROUNDING
 from mlcli.engines.linear_objective import Penalty
-from mlcli.engines.solvers.coordinate_descent import TINY, Squares
+from mlcli.engines.solvers import PRECISION, descend_coordinates
 from mlcli.models.linear._regression import Design, LinearValues, root_weighted
 from mlcli.tasks.regression import Regressor, ValuedRows
 
 DRAWN = 12
 """So many columns of the path are drawn or named, those that enter first."""
+TINY = 1e-300
+"""The least squared error whose logarithm is taken."""
+
+
+@dataclass(frozen=True, eq=False)
+class Squares:
+    """½ ‖y − X w‖², minimised with a penalty by coordinate descent (Friedman, Hastie & Tibshirani 2010).
+
+    Only columns that are not left out are worked on; those that the gradient says belong to them join, until none
+    does. All products of columns are kept if there are no more columns than rows.
+    """
+
+    X: Array
+    y: Array
+
+    @cached_property
+    def toward(self) -> Array:
+        """Minus the gradient at 0."""
+        return np.asarray(self.y @ self.X)
+
+    @cached_property
+    def gram(self) -> Array | None:
+        """The products of columns."""
+        return np.asarray(self.X.T @ self.X) if self.X.shape[1] <= len(self.X) else None
+
+    def products(self, columns: Flags) -> Array:
+        """The products of some columns."""
+        if self.gram is not None:
+            return self.gram[np.ix_(columns, columns)]
+        subset = self.X[:, columns]
+        return np.asarray(subset.T @ subset)
+
+    def gradient(self, w: Array) -> Array:
+        """The gradient at some coefficients."""
+        inside = w != 0
+        if self.gram is not None:
+            return np.asarray(w[inside] @ self.gram[inside] - self.toward)
+        return np.asarray((self.X[:, inside] @ w[inside] - self.y) @ self.X)
+
+    def sum_of_squares(self, w: Array) -> float:
+        """‖y − X w‖²."""
+        return float(self.y @ self.y + (self.gradient(w) - self.toward) @ w)
+
+    def minimum(self, penalty: Penalty, start: Array, precision: float = PRECISION) -> tuple[Array, bool]:
+        """Argmin of the squares + penalty, and whether the descent converged."""
+        w, tolerance = start.copy(), precision * max(float(np.abs(self.toward).max(initial=0.0)), TINY)
+        if len(w) <= 64 and self.gram is not None:  # so few columns are worked on at once
+            return w, descend_coordinates(self.gram, self.toward, penalty, w, tolerance)
+        inside = (w != 0) | (np.abs(self.gradient(w)) > penalty.l1 + tolerance)
+        while inside.any():
+            subset, w_inside = Penalty(penalty.l2[inside], penalty.l1[inside]), w[inside]
+            converged = descend_coordinates(
+                self.products(inside), self.toward[inside], subset, w_inside, tolerance
+            )
+            w[inside] = w_inside
+            join = (np.abs(self.gradient(w)) > penalty.l1 + tolerance) & ~inside
+            if not (converged and join.any()):
+                return w, converged
+            inside |= join
+        return w, True
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +137,7 @@ def solve_path(data: ValuedRows, share: float, intercept: bool) -> SolvedPath:
     path, criterion, w = list[Array](), [np.inf], np.zeros(len(design.scale))
     for strength in strengths:
         penalty = _scaled_penalty(strength, share, design.scale)
-        w, _ = squares.minimum(penalty, w, enough=1e-9)
+        w, _ = squares.minimum(penalty, w, precision=1e-9)
         path.append(w)
         criterion.append(_criterion(squares, w, penalty, design.total))
         if len(path) >= points and not criterion[-1] < min(criterion[:-1]) - 1e-3:
@@ -99,7 +160,7 @@ def _criterion(squares: Squares, w: Array, penalty: Penalty, total: float) -> fl
     if penalty.l2.any():
         own = penalty.l2[inside]
         free -= float(np.trace(np.linalg.solve(squares.products(inside) + np.diag(own), np.diag(own))))
-    residual = max(squares.left(w), ROUNDING * float(squares.y @ squares.y), TINY)
+    residual = max(squares.sum_of_squares(w), ROUNDING * float(squares.y @ squares.y), TINY)
     if total - free - 1 <= 0:
         return np.inf
     return float(total * np.log(residual / total) + 2 * free * total / (total - free - 1))

@@ -37,9 +37,8 @@ from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.rows import Groups, sensitive_groups
 from mlcli.core.tables import Array, Flags
-from mlcli.engines.linear_objective import Iterate, LinearObjective, Penalty, complaint
-from mlcli.engines.losses import CrossEntropy
-from mlcli.engines.solvers.newton import newton
+from mlcli.engines.linear_objective import CrossEntropy, Iterate, LinearObjective, Penalty
+from mlcli.engines.solvers import complaint, newton
 from mlcli.models.linear._classification import LinearLikelihood
 from mlcli.models.linear._regression import Design
 from mlcli.tasks.classification import Classifier, LabelledRows

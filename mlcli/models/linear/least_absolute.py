@@ -28,7 +28,7 @@ from mlcli.core.errors import MlcliWarning
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array
-from mlcli.engines.solvers.interior_point import Matrix, PiecewiseLinear, interior_point
+from mlcli.engines.interior_point import Matrix, PiecewiseLinear, interior_point
 from mlcli.models.linear._regression import EPSILON, Design, LinearValues
 from mlcli.tasks.regression import Regressor, ValuedRows
 

@@ -44,10 +44,9 @@ from mlcli.core.step import Step
 from mlcli.core.tables import Array, Flags
 from mlcli.core.tolerances import ROUNDING
 from mlcli.engines.leave_one_out.least_squares import least_squares_without_each_row
-from mlcli.engines.linear_objective import LinearObjective, Penalty, complaint
+from mlcli.engines.linear_objective import LinearObjective, Penalty, Squared
 from mlcli.engines.linear_scores import terms
-from mlcli.engines.losses import Squared
-from mlcli.engines.solvers.gradient_descent import DESCENTS
+from mlcli.engines.solvers import DESCENTS, complaint
 from mlcli.metrics.distributions import f_tail
 from mlcli.models.linear._regression import Design, LeastSquares, LinearValues, least_squares, wald_test
 from mlcli.tasks.regression import Regressor, ValuedRows

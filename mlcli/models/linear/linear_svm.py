@@ -33,10 +33,9 @@ from mlcli.core.params import learned, param
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Rows
-from mlcli.engines.linear_objective import LinearObjective, Penalty, weighted_gram
-from mlcli.engines.losses import SquaredHinge
-from mlcli.engines.solvers.interior_point import Matrix, PiecewiseLinear, interior_point
-from mlcli.engines.solvers.table import SOLVERS
+from mlcli.engines.interior_point import Matrix, PiecewiseLinear, interior_point
+from mlcli.engines.linear_objective import LinearObjective, Penalty, SquaredHinge, weighted_gram
+from mlcli.engines.solvers import SOLVERS
 from mlcli.models.linear._classification import LinearMargins, contrasts
 from mlcli.models.linear._regression import Design
 from mlcli.tasks.classification import Classifier, LabelledRows

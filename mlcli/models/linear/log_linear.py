@@ -36,10 +36,9 @@ from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.engines.calibration import softmax
-from mlcli.engines.linear_objective import Iterate, LinearObjective, Penalty, complaint
+from mlcli.engines.linear_objective import CrossEntropy, Iterate, LinearObjective, Penalty
 from mlcli.engines.linear_scores import SCORES, STEPPED, sum_of_terms
-from mlcli.engines.losses import CrossEntropy
-from mlcli.engines.solvers.lbfgs import lbfgs
+from mlcli.engines.solvers import complaint, lbfgs
 from mlcli.tasks.classification import Classifier, LabelledRows
 
 Features = tuple[tuple[str, ...], Array]

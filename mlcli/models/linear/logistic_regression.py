@@ -45,11 +45,19 @@ from mlcli.core.params import learned, param
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.engines.linear_objective import LinearObjective, Minimum, Penalty, complaint
-from mlcli.engines.losses import ARCTAN, LOGISTIC, NORMAL, CrossEntropy, Link, LinkLoss, Loss, generalised_logistic
-from mlcli.engines.solvers.gradient_descent import DESCENTS
-from mlcli.engines.solvers.newton import inverse_curvature, never_ends
-from mlcli.engines.solvers.table import SOLVERS
+from mlcli.engines.linear_objective import (
+    ARCTAN,
+    LOGISTIC,
+    NORMAL,
+    CrossEntropy,
+    LinearObjective,
+    Link,
+    LinkLoss,
+    Loss,
+    Penalty,
+    generalised_logistic,
+)
+from mlcli.engines.solvers import DESCENTS, SOLVERS, Minimum, complaint, inverse_curvature, never_ends
 from mlcli.models.linear._classification import LinearLikelihood, Subproblem
 from mlcli.models.linear._regression import Design, wald_test
 from mlcli.tasks.classification import Classifier, LabelledRows

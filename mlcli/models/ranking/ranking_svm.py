@@ -42,9 +42,9 @@ from mlcli.core.pair_sums import of_higher, of_lower, pair_weight, share_in_orde
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Rows, Table, blocks_of
+from mlcli.engines.interior_point import PiecewiseLinear, PiecewiseMinimum, interior_point
 from mlcli.engines.linear_objective import Iterate, Penalty
-from mlcli.engines.solvers.interior_point import PiecewiseLinear, PiecewiseMinimum, interior_point
-from mlcli.engines.solvers.newton import newton
+from mlcli.engines.solvers import newton
 from mlcli.tasks.ranking import GroupedRows, Ranker
 
 WINDOW = 1 << 19

@@ -45,9 +45,8 @@ from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Codes, Rows, Table
-from mlcli.engines.linear_objective import Iterate, complaint
-from mlcli.engines.solvers.lbfgs import lbfgs
-from mlcli.engines.solvers.owlqn import owlqn
+from mlcli.engines.linear_objective import Iterate
+from mlcli.engines.solvers import complaint, lbfgs, owlqn
 from mlcli.kernels.linear_chain import add_by_feature, expect_chains, expect_steps, score_rows
 from mlcli.models.sequences._markov import (
     IMPOSSIBLE,

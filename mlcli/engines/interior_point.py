@@ -19,14 +19,6 @@ import numpy as np
 from mlcli.core.moments import quotient
 from mlcli.core.tables import Array, blocks_of
 
-SHORT_OF_THE_WALL = 0.995
-"""No share or slack may use up more of itself in one step."""
-DAMPING = 1e-12
-"""Added to the system where some q are 0, as a share of its diagonal."""
-ROUNDING = 1e-16
-"""Products of so small a share of the objective are as good as 0."""
-CELLS = 2**17
-
 
 class Terms(Protocol):
     """The matrix D, whose row d_k turns coefficients into what term k measures."""
@@ -43,7 +35,7 @@ class Terms(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Matrix:
-    """Terms that are written out."""
+    """Terms as an explicit matrix."""
 
     rows: Array
 
@@ -59,7 +51,7 @@ class Matrix:
         """Dᵀ·diag(v)·D, a few rows at a time; no term shares its slack."""
         weight = blocks[:, 0, 0]
         total = np.zeros((self.rows.shape[1],) * 2)
-        for block in blocks_of(len(self.rows), self.rows.shape[1], CELLS):
+        for block in blocks_of(len(self.rows), self.rows.shape[1], 2**17):
             total += (self.rows[block] * weight[block, None]).T @ self.rows[block]
         return total
 
@@ -89,16 +81,16 @@ class PiecewiseLinear:
         return values.reshape(len(self.cost), -1)
 
     def least(self, w: Array, alpha: Array) -> float:
-        """What no coefficients can fall below, by shares; those of free coefficients w must balance for that."""
-        pull, held = self.terms.back(alpha) - self.slope, self.curvature > 0
-        squares = np.divide(pull**2, self.curvature, out=np.zeros_like(pull), where=held)
-        apart = abs(float(pull[~held] @ w[~held]))
-        return float(alpha @ self.margin) - float(squares.sum()) / 2 + self.offset - apart
+        """A lower bound of the objective, by shares; it is reduced where those of free w do not balance."""
+        pull, curved = self.terms.back(alpha) - self.slope, self.curvature > 0
+        squares = np.divide(pull**2, self.curvature, out=np.zeros_like(pull), where=curved)
+        unbalanced = abs(float(pull[~curved] @ w[~curved]))
+        return float(alpha @ self.margin) - float(squares.sum()) / 2 + self.offset - unbalanced
 
 
 @dataclass(frozen=True, eq=False)
 class Inside:
-    """A point inside: ``alpha`` and ``beta``, what they leave of the cost, are the shares; the others the slacks.
+    """A point inside the bounds: ``alpha`` and ``beta``, the rest of the cost, are shares; the others slacks.
 
     All are groups × terms but ``beta`` and ``behind``, which have one column.
     """
@@ -115,18 +107,23 @@ class Inside:
         return float(np.vdot(self.alpha, self.ahead) + np.vdot(self.beta, self.behind))
 
     def moved(self, step: Inside, length: float) -> Inside:
-        """The point so far along a step."""
-        return Inside(*(here + length * along for here, along in self._beside(step)))
+        """The point at a length along a step."""
+        return Inside(
+            self.w + length * step.w,
+            self.alpha + length * step.alpha,
+            self.beta + length * step.beta,
+            self.ahead + length * step.ahead,
+            self.behind + length * step.behind,
+        )
 
     def room(self, step: Inside) -> float:
-        """The longest part of a step, up to all of it, that stays inside."""
-        walls = self._beside(step)[1:]
-        shrinking = (float(np.min(-here[along < 0] / along[along < 0], initial=np.inf)) for here, along in walls)
-        return min(1.0, SHORT_OF_THE_WALL * min(shrinking))
-
-    def _beside(self, step: Inside) -> list[tuple[Array, Array]]:
-        names = ("w", "alpha", "beta", "ahead", "behind")
-        return [(getattr(self, name), getattr(step, name)) for name in names]
+        """The longest part of a step, up to all of it, that uses up at most 99.5 % of any share or slack."""
+        longest = np.inf
+        for name in ("alpha", "beta", "ahead", "behind"):
+            value, change = getattr(self, name), getattr(step, name)
+            shrinks = change < 0
+            longest = min(longest, float(np.min(-value[shrinks] / change[shrinks], initial=np.inf)))
+        return min(1.0, 0.995 * longest)
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,17 +137,25 @@ class PiecewiseMinimum:
     iterations: int
 
 
-# A step that leaves all bounds is no number; the gap says how far what was found before is from the minimum.
+# A step may overflow to NaN; the point before it is returned, with its gap.
 @np.errstate(over="ignore", divide="ignore", invalid="ignore")
 def interior_point(problem: PiecewiseLinear, tolerance: float, max_iterations: int) -> PiecewiseMinimum:
-    """Follow the path to the minimum until the gap is small beside the objective."""
-    at = _start(problem)
+    """Follow the path to the minimum until the gap is small beside the objective.
+
+    At the start each group of terms has half of its cost, and slacks that fit.
+    """
+    beta = problem.cost[:, None] / 2
+    alpha = np.repeat(beta, len(problem.margin) // len(beta), axis=1) * len(beta) / len(problem.margin)
+    w = quotient(problem.terms.back(alpha.ravel()) - problem.slope, problem.curvature)
+    beyond = problem.grouped(problem.terms.times(w) - problem.margin)
+    behind = np.maximum(-beyond.min(axis=1, keepdims=True), 0) + 1
+    at = Inside(w, alpha, beta, beyond + behind, behind)
     for iteration in range(max_iterations + 1):
         value = problem.value(at.w)
         unbalanced = problem.curvature * at.w + problem.slope - problem.terms.back(at.alpha.ravel())
         gap = max(value - problem.least(at.w, at.alpha.ravel()), 0.0)
         size = max(abs(value), float(problem.curvature @ at.w**2) / 2)
-        if gap <= tolerance * size or at.products <= ROUNDING * size or iteration == max_iterations:
+        if gap <= tolerance * size or at.products <= 1e-16 * size or iteration == max_iterations:
             break
         newton = _Newton.of(problem, at, unbalanced)
         predicted = newton.towards(0.0, 0.0)
@@ -164,17 +169,6 @@ def interior_point(problem: PiecewiseLinear, tolerance: float, max_iterations: i
     return PiecewiseMinimum(at.w, value, gap, iteration)
 
 
-def _start(problem: PiecewiseLinear) -> Inside:
-    """The terms of a group with half of its cost, and slacks that fit."""
-    beta = problem.cost[:, None] / 2
-    alpha = np.repeat(beta, len(problem.margin) // len(beta), axis=1) * len(beta) / len(problem.margin)
-    pull = problem.terms.back(alpha.ravel()) - problem.slope
-    w = quotient(pull, problem.curvature)
-    beyond = problem.grouped(problem.terms.times(w) - problem.margin)
-    behind = np.maximum(-beyond.min(axis=1, keepdims=True), 0) + 1
-    return Inside(w, alpha, beta, beyond + behind, behind)
-
-
 @dataclass(frozen=True, eq=False)
 class _Newton:
     """Newton's equations at a point, ready to be solved for several right sides."""
@@ -183,7 +177,7 @@ class _Newton:
     at: Inside
     unbalanced: Array
     blocks: Array
-    """What answers to how far terms are from where they should be, by group (groups × terms, squared)."""
+    """The matrix B of each group of terms (groups × terms × terms)."""
     system: Array
 
     @classmethod
@@ -192,7 +186,7 @@ class _Newton:
         blocks = _inverse_blocks(at.alpha / at.ahead, at.behind / at.beta)
         system = problem.terms.gram(blocks) + np.diag(problem.curvature)
         if not problem.curvature.all():
-            system[np.diag_indices_from(system)] *= 1 + DAMPING
+            system[np.diag_indices_from(system)] *= 1 + 1e-12
         return cls(problem, at, unbalanced, blocks, system)
 
     def _answer(self, values: Array) -> Array:

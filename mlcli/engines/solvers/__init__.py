@@ -1,1 +1,0 @@
-"""Solvers: ways to the minimum of a loss plus a penalty, each of which says what it needs of the two."""
