@@ -1,4 +1,4 @@
-"""Validation inside the training rows: for choosing values, models, columns, prunings, thresholds and weights.
+"""Validation inside the training rows, to choose values, models, columns, prunings, thresholds or weights.
 
 Rows are split once more, with the share of each class in every part and groups kept whole. A model is fitted to
 some rows and predicts the others: ``held_out_outputs`` returns the predictions, ``mean_loss`` their loss, and an
@@ -10,9 +10,8 @@ rows share what depends on the rows alone (``SharesWork``).
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -23,9 +22,10 @@ from mlcli.core.errors import MlcliError
 from mlcli.core.model import Model
 from mlcli.core.params import settings
 from mlcli.core.pipeline import fit_steps
+from mlcli.core.rows import RowsOfTable
 from mlcli.core.tables import Array, Codes, Flags, Rows
 from mlcli.engines.ensemble import fitted, outputs
-from mlcli.engines.tuning.space import Values
+from mlcli.engines.search_space import Values
 from mlcli.metrics.base import Metric, Undefined
 from mlcli.metrics.pooling import joined
 from mlcli.protocols._base import Split, by_class_if_any
@@ -34,20 +34,19 @@ from mlcli.protocols.k_fold import dealt
 from mlcli.tasks.supervised import SupervisedRows
 
 FAILURES = (MlcliError, np.linalg.LinAlgError, FloatingPointError)
-"""What ends a candidate, not the search."""
-BADNESS = {"high": -1.0, "low": 1.0}
+"""Errors that end the evaluation of a candidate, but not the search."""
 Part = tuple[Rows, Rows]
 """The rows to learn from and the rows to predict."""
 
 
 def inner_folds(data: SupervisedRows, folds: int, rng: np.random.Generator) -> Codes:
-    """The fold of each row; as many folds as there are rows, or groups, where these are fewer."""
+    """The fold of each row; there are no more folds than rows or groups."""
     units = by_class_if_any(data.split_info())
     return dealt(units, min(folds, len(units)), rng)[units.of_row]
 
 
 def inner_holdout(data: SupervisedRows, share: float, rng: np.random.Generator) -> Flags:
-    """Which rows are held out; none where there is a single row, or group."""
+    """Which rows are held out; none if there is a single row or group."""
     units = by_class_if_any(data.split_info())
     if len(units) < 2:
         return np.zeros(len(data), bool)
@@ -55,7 +54,7 @@ def inner_holdout(data: SupervisedRows, share: float, rng: np.random.Generator) 
 
 
 def parts_of_folds(folds: Codes) -> list[Part]:
-    """The rows outside and inside each fold; nothing where there is only one fold."""
+    """The rows outside and inside each fold; nothing if there is only one fold."""
     numbers = np.unique(folds)
     if len(numbers) < 2:
         return []
@@ -89,39 +88,41 @@ def mean_loss(model: Model, data: SupervisedRows, parts: Sequence[Part], seed: i
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A configured model behind the steps that it needs, and the values that make it."""
+    """A configured model with the steps that it needs, and the values that define it."""
 
     values: Values
     model: Model
     name: str = ""
-    """What it is called where it is no combination of values."""
+    """Its name if it is not defined by values."""
 
 
 @dataclass(frozen=True, eq=False)
 class InnerScore:
-    """What came of a candidate: its mean inner score with its standard error, or why there is none."""
+    """The mean inner score of a candidate with its standard error, or why there is none."""
 
     candidate: Candidate
     score: float = np.nan
     error: float = np.nan
     why: str = ""
     effort: float = 1.0
-    """The share of rows, or stages, that it had."""
+    """The share of rows, or stages, that it used."""
     infinite: int = 0
-    """In how many splits its score is infinite: where that of all candidates is, fewer are better."""
+    """The splits in which its score is infinite: if all candidates have some, fewer are better."""
 
     def badness(self, metric: Metric) -> float:
         """Smaller for a better score; infinite without one."""
         if self.why or np.isnan(self.score):
             return float("inf")
-        return abs(self.score) if metric.better == "zero" else BADNESS[metric.better] * self.score
+        if metric.better == "zero":
+            return abs(self.score)
+        return -self.score if metric.better == "high" else self.score
 
 
 @dataclass(frozen=True, eq=False)
 class InnerEvaluation:
-    """Rows with the inner splits in which every candidate is judged, all by the same random numbers."""
+    """Rows with the inner splits in which every candidate is evaluated, all with the same random numbers."""
 
-    data: Any
+    data: RowsOfTable
     splits: Sequence[Split]
     metric: Metric
     seed: int
@@ -129,149 +130,117 @@ class InnerEvaluation:
     effort: float = 1.0
 
     def trials(self, candidates: Sequence[Candidate]) -> list[InnerScore]:
-        """What comes of each candidate."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the model that is chosen is fitted again, and warns then
-            results = self._answers(candidates)
-        return [self._scored(candidate, of) for candidate, of in zip(candidates, results, strict=True)]
-
-    def _scored(self, candidate: Candidate, result: CandidateAnswers) -> InnerScore:
-        if result.why:
-            return InnerScore(candidate, why=result.why, effort=self.effort)
-        score, error, why = scored(self.metric, result.answers, self.pooled)
-        values = [] if np.isfinite(score) or why else [self.metric.compute(answer) for answer in result.answers]
-        return InnerScore(candidate, score, error, why, self.effort, values.count(np.inf))
-
-    def _answers(self, candidates: Sequence[Candidate]) -> list[CandidateAnswers]:
-        """The answers of each candidate in every split; those with the same steps are fitted together."""
-        results = [CandidateAnswers() for _ in candidates]
-        groups: dict[str, list[int]] = {}
+        """The score of each candidate; those with the same steps are fitted together."""
+        by_steps: dict[str, list[int]] = {}
         for index, candidate in enumerate(candidates):
             steps = [(step.id, settings(step)) for step in candidate.model.all_steps()]
-            groups.setdefault(repr(steps), []).append(index)
-        for number, split in enumerate(self.splits):
-            for group in groups.values():
-                models, seed = [candidates[index].model for index in group], self.seed + number
-                answers = PreparedSplit.answers_to(models, self.data, split.train, split.test, seed)
-                for index, of_split in zip(group, answers, strict=True):
-                    results[index].add(of_split)
-        return results
+            by_steps.setdefault(repr(steps), []).append(index)
+        answers: list[list[Answers | str]] = [[] for _ in candidates]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the model that is chosen is fitted again, and warns then
+            for number, split in enumerate(self.splits):
+                for group in by_steps.values():
+                    models = [candidates[index].model for index in group]
+                    of_split = answers_of_split(models, self.data, split, self.seed + number)
+                    for index, answer in zip(group, of_split, strict=True):
+                        answers[index].append(answer)
+        return [self._score(candidate, given) for candidate, given in zip(candidates, answers, strict=True)]
+
+    def _score(self, candidate: Candidate, answers: Sequence[Answers | str]) -> InnerScore:
+        why = next((answer for answer in answers if isinstance(answer, str) and answer), "")
+        if why:
+            return InnerScore(candidate, why=why, effort=self.effort)
+        complete = [answer for answer in answers if not isinstance(answer, str)]
+        score, error, why = mean_score(self.metric, complete, self.pooled)
+        values = [] if np.isfinite(score) or why else [self.metric.compute(answer) for answer in complete]
+        return InnerScore(candidate, score, error, why, self.effort, values.count(np.inf))
 
 
-@dataclass(eq=False)
-class CandidateAnswers:
-    """The answers of a candidate so far, or why it has none."""
+def answers_of_split(models: Sequence[Model], data: RowsOfTable, split: Split, seed: int) -> list[Answers | str]:
+    """The answers of models with the same steps for the test rows of a split, or why there are none.
 
-    answers: list[Answers] = field(default_factory=list)
-    why: str = ""
+    Models that differ only in their number of stages are fitted once.
+    """
+    first = models[0].fresh()
+    try:
+        given = data.task.training_view(first, data.take(split.train))
+        train = fit_steps(first, given, np.random.default_rng(seed))
+        test = data.take(split.test)
+        test = test.with_table(first.prepared(test.table))
+    except FAILURES as problem:
+        return [_first_line(problem)] * len(models)
+    steps, finals = first.all_steps(), [model.final for model in models]
+    memory: dict[Hashable, object] = {}
 
-    def add(self, one: Answers | str) -> None:
-        """Those of one more split, or why there are none."""
-        if isinstance(one, str):
-            self.why = self.why or one
-        else:
-            self.answers.append(one)
-
-
-@dataclass(frozen=True, eq=False)
-class PreparedSplit:
-    """The rows of a split as steps have prepared them, and a memory that fits to them share."""
-
-    train: Any
-    test: Any
-    given: Any
-    """The training rows as they were before the steps."""
-    steps: tuple[Any, ...]
-    seed: int
-    memory: dict[Any, Any] = field(default_factory=dict)
-
-    @staticmethod
-    def answers_to(models: Sequence[Model], data: Any, train: Rows, test: Rows, seed: int) -> list[Answers | str]:
-        """What each of some models with the same steps says of the rows that are judged, or why it cannot."""
-        first = models[0].fresh()
-        try:
-            given = data.task.training_view(first, data.take(train))
-            prepared = fit_steps(first, given, np.random.default_rng(seed))
-            asked = data.take(test)
-            asked = asked.with_table(first.prepared(asked.table))
-        except FAILURES as problem:
-            return [_first_line(problem)] * len(models)
-        split = PreparedSplit(prepared, asked, given, first.all_steps(), seed)
-        return split.answers([model.final for model in models])
-
-    def answers(self, models: Sequence[Model]) -> list[Answers | str]:
-        """What each says; those that are one fit with more or fewer stages are fitted once."""
-        result: list[Answers | str] = [""] * len(models)
-        for alike_but_for_stage in _alike_but_for_stages(models):
-            for place, staged_answer in zip(
-                alike_but_for_stage,
-                self._staged_answers([models[place] for place in alike_but_for_stage]),
-                strict=True,
-            ):
-                result[place] = staged_answer
-        return result
-
-    def _staged_answers(self, models: Sequence[Model]) -> list[Answers | str]:
-        """The answers of models that differ in their number of stages alone."""
-        counts = [getattr(model, stage_name(model)) for model in models] if len(models) > 1 else [1]
-        longest = models[int(np.argmax(counts))].fresh()
-        try:
-            self._learn(longest)
-            last = self.test.task.predict_rows(longest, self.test)
-            if len(models) == 1 or not isinstance(longest, Staged):
-                return [last] * len(models)
-            rows, at = self.test, sorted({count for count in counts if count < longest.stages()})
-            predictions = longest.staged(rows.table, at) if at else iter(())
-            staged = {
-                count: rows.task.answers_with(longest, rows, prediction)
-                for count, prediction in zip(at, predictions, strict=True)
-            }
-        except FAILURES as problem:
-            return [_first_line(problem)] * len(models)
-        return [staged.get(count, last) for count in counts]
-
-    def _learn(self, model: Model) -> None:
-        task = self.train.task
+    def fit(model: Model) -> None:
         if isinstance(model, SharesWork):
-            model.share_with(self.memory)
-        task.learn(model, task.training_view(model, self.train), np.random.default_rng(self.seed))
-        task.annotate(model, self.train, self.given, self.steps)
+            model.share_with(memory)
+        task = train.task
+        task.learn(model, task.training_view(model, train), np.random.default_rng(seed))
+        task.annotate(model, train, given, steps)
+
+    results: list[Answers | str] = [""] * len(models)
+    for group in _alike_but_for_stages(finals):
+        of_group = _answers_of_stages([finals[index] for index in group], test, fit)
+        for index, answer in zip(group, of_group, strict=True):
+            results[index] = answer
+    return results
 
 
-def scored(metric: Metric, answers: Sequence[Answers], pooled: bool) -> tuple[float, float, str]:
-    """The mean of a metric over splits and its standard error; over all answers where splits are few or small."""
+def _answers_of_stages(
+    models: Sequence[Model], test: RowsOfTable, fit: Callable[[Model], None]
+) -> list[Answers | str]:
+    """The answers of models that differ only in their number of stages, by one fit of the longest."""
+    counts = [getattr(model, stage_name(model)) for model in models] if len(models) > 1 else [1]
+    longest, task = models[int(np.argmax(counts))].fresh(), test.task
+    try:
+        fit(longest)
+        last = task.predict_rows(longest, test)
+        if len(models) == 1 or not isinstance(longest, Staged):
+            return [last] * len(models)
+        at = sorted({count for count in counts if count < longest.stages()})
+        predictions = longest.staged(test.table, at) if at else iter(())
+        staged = {
+            count: task.answers_with(longest, test, prediction)
+            for count, prediction in zip(at, predictions, strict=True)
+        }
+    except FAILURES as problem:
+        return [_first_line(problem)] * len(models)
+    return [staged.get(count, last) for count in counts]
+
+
+def mean_score(metric: Metric, answers: Sequence[Answers], pooled: bool) -> tuple[float, float, str]:
+    """The mean of a metric over splits, its standard error, and why there is none.
+
+    It is one score of all answers if they are ``pooled``, if there is one split, or if the metric is undefined in one.
+    """
     values = [metric.compute(answer) for answer in answers]
     numbers = np.array([value for value in values if not isinstance(value, Undefined)])
     if not pooled and len(numbers) == len(values) > 1:
-        spread = float(numbers.std(ddof=1)) / np.sqrt(len(numbers)) if np.isfinite(numbers).all() else np.nan
-        return float(numbers.mean()), float(spread), ""
+        error = float(numbers.std(ddof=1)) / np.sqrt(len(numbers)) if np.isfinite(numbers).all() else np.nan
+        return float(numbers.mean()), float(error), ""
     together = joined(answers)
     value = metric.compute(together)
     if isinstance(value, Undefined):
         return np.nan, np.nan, value.why
-    return float(value), _error_over_rows(metric, together), ""
+    if metric.per_row is None or len(together) < 2:
+        return float(value), np.nan, ""
+    rows: Array = metric.per_row(together)
+    error = rows.std(ddof=1) / np.sqrt(len(rows)) if np.isfinite(rows).all() else np.nan
+    return float(value), float(error), ""
 
 
-def _error_over_rows(metric: Metric, answers: Answers) -> float:
-    if metric.per_row is None or len(answers) < 2:
-        return np.nan
-    rows: Array = metric.per_row(answers)
-    if not np.isfinite(rows).all():
-        return np.nan
-    return float(rows.std(ddof=1) / np.sqrt(len(rows)))
-
-
-def _alike_but_for_stages(models: Sequence[Model]) -> Iterator[list[int]]:
-    """The places of models that are one but for their number of stages, line by line."""
-    lines: dict[str, list[int]] = {}
+def _alike_but_for_stages(models: Sequence[Model]) -> Iterable[list[int]]:
+    """The indices of models that are the same but for their number of stages."""
+    groups: dict[str, list[int]] = {}
     for index, model in enumerate(models):
         plain = described_as(model)
         stages = stage_name(model)
         count = plain["params"].get(stages) if stages else None
         others = {name: value for name, value in plain["params"].items() if name != stages}
         key = repr((model.id, others)) if isinstance(count, int) else str(index)
-        lines.setdefault(key, []).append(index)
-    yield from lines.values()
+        groups.setdefault(key, []).append(index)
+    return groups.values()
 
 
 def _first_line(problem: BaseException) -> str:

@@ -16,7 +16,7 @@ from mlcli.core.pipeline import fit_steps, learn, predict_rows
 from mlcli.core.ranges import Range, log_range
 from mlcli.core.registry import MODELS
 from mlcli.engines.inner_validation import Candidate, InnerEvaluation
-from mlcli.engines.tuning.space import parameter_at, space_of, with_values
+from mlcli.engines.search_space import parameter_at, space_of, with_values
 from mlcli.metrics.registry import metric_named
 from mlcli.models.ensembles.bagging import Bagging
 from mlcli.models.wrappers.tuned import Tuned

@@ -15,7 +15,7 @@ from mlcli.core.names import listed
 from mlcli.core.params import parameters
 from mlcli.core.ranges import Range
 from mlcli.core.registry import MODELS
-from mlcli.engines.tuning.space import parameter_at, value_text
+from mlcli.engines.search_space import parameter_at, value_text
 from mlcli.experiment.spec.cells import TUNED, ModelSpec
 from mlcli.experiment.spec.labels import as_typed
 from mlcli.experiment.spec.shorthands import can_be_tuned, values_compared

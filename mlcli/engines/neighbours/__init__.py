@@ -1,1 +1,1 @@
-"""Exact neighbours of rows: distances, search and votes."""
+"""Exact neighbours of rows: distances, search and neighbourhoods."""

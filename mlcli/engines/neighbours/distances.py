@@ -1,7 +1,8 @@
-"""Rows as a distance sees them, screens of all pairs of them, and the distances as a table.
+"""Distances: how each one sees rows as points, measures pairs of points, and screens all pairs quickly.
 
-A screen ranks pairs nearly right and says how wrong it may be: it gives a value (b × n) for each pair that grows
-with the distance, and for a value the limit that no pair exceeds which is as near, rounding included.
+A screen computes a value for each pair of query and stored points (b × n) that grows with the distance. It may
+round; for a value it gives the limit that no pair exceeds which is as near. Pairs up to the limit are then
+measured exactly, so a screen misses no neighbour.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mlcli.core.accepts import Accepts
 from mlcli.core.moments import extent
@@ -19,7 +21,7 @@ from mlcli.core.tables import Array, Codes, Rows, Table, blocks_of
 
 @dataclass(frozen=True, eq=False)
 class PointSet:
-    """``numbers`` is p × n and ``codes`` q × n; the trailing axes broadcast against those of other points."""
+    """Points as ``numbers`` (p × n) and ``codes`` (q × n); the trailing axes broadcast against other points."""
 
     numbers: Array
     codes: Codes
@@ -34,7 +36,7 @@ class PointSet:
 
     @property
     def columns(self) -> int:
-        """How many lines there are."""
+        """The number of columns."""
         return len(self.numbers) + len(self.codes)
 
     def take(self, rows: Rows | slice) -> PointSet:
@@ -44,11 +46,11 @@ class PointSet:
         return PointSet(np.take(self.numbers.T, rows, axis=0).T, np.take(self.codes.T, rows, axis=0).T)
 
     def by_point(self) -> PointSet:
-        """The same points, each in one piece: the fast way to take some."""
+        """The same points with each point contiguous in memory: the fast way to take some."""
         return PointSet(np.ascontiguousarray(self.numbers.T).T, np.ascontiguousarray(self.codes.T).T)
 
     def by_column(self) -> PointSet:
-        """The same points, each column in one piece: the fast way through all."""
+        """The same points with each column contiguous in memory: the fast way through all."""
         return PointSet(np.ascontiguousarray(self.numbers), np.ascontiguousarray(self.codes))
 
     def down(self) -> PointSet:
@@ -62,15 +64,15 @@ class PointSet:
 
 @dataclass(frozen=True, eq=False)
 class DistinctRows:
-    """Points, each standing for one row or for several equal ones."""
+    """The distinct rows of a matrix; equal rows are one point."""
 
     points: Array
     first: Rows
-    """For each point the place of a row that it stands for."""
+    """For each point the index of a row that it stands for."""
     point_of: Rows
-    """For each row the place of its point."""
+    """For each row the index of its point."""
     counts: Rows
-    """How many rows each point stands for."""
+    """The number of rows that each point stands for."""
 
     @classmethod
     def of(cls, rows: Array) -> DistinctRows:
@@ -88,26 +90,26 @@ def of_numbers(rows: Array) -> PointSet:
 
 
 def raw_points(table: Table, spans: Array) -> PointSet:
-    """Every column as it stands in the table."""
+    """Every column as it is in the table."""
     return PointSet(table.numbers.T, table.codes.T)
 
 
 def unit_length_points(table: Table, spans: Array) -> PointSet:
     """Rows of numbers divided by their length; a row of zeros stays where it is."""
     largest = np.abs(table.numbers).max(axis=1, initial=0.0)[:, None]
-    shrunk = np.divide(table.numbers, largest, out=np.zeros_like(table.numbers), where=largest > 0)
-    length = np.sqrt((shrunk**2).sum(axis=1))[:, None]
-    unit = np.divide(shrunk, length, out=shrunk, where=length > 0)
+    scaled = np.divide(table.numbers, largest, out=np.zeros_like(table.numbers), where=largest > 0)
+    length = np.sqrt((scaled**2).sum(axis=1))[:, None]
+    unit = np.divide(scaled, length, out=scaled, where=length > 0)
     return PointSet(np.ascontiguousarray(unit.T), np.ascontiguousarray(table.codes.T))
 
 
 def unit_ranges(table: Table) -> Array:
-    """Numbers are what they are."""
+    """Numbers are not scaled."""
     return np.ones(table.numbers.shape[1])
 
 
 def ranges_of(table: Table) -> Array:
-    """The range of each number in training rows; 1 where it is constant or unknown."""
+    """The range of each number column in training rows; 1 if it is constant or unknown."""
     lowest, highest = extent(table.numbers, np.ones(len(table)))
     return np.where(highest > lowest, highest - lowest, 1.0)
 
@@ -122,26 +124,22 @@ def range_scaled_points(table: Table, spans: Array) -> PointSet:
 
 
 def set_points(table: Table, spans: Array) -> PointSet:
-    """A number or a boolean as being in the set or not, other columns as they are.
+    """A row as a set: a number is in it unless it is 0 or missing, a boolean if it has its second level.
 
-    A number is in the set unless it is 0 or missing, a boolean when it has the second of its levels.
+    Other columns stay codes.
     """
     boolean = np.array([column.kind == "boolean" for column in table.code_columns], dtype=bool)
     inside = np.hstack([np.nan_to_num(table.numbers) != 0, table.codes[:, boolean] == 1])
     return PointSet(np.ascontiguousarray(inside.T.astype(float)), np.ascontiguousarray(table.codes[:, ~boolean].T))
 
 
-Values = np.ndarray[Any, Any]
+Values = NDArray[np.floating[Any]]
 LimitOf = Callable[[Array], Array]
 
 SAME = 1e-12
-"""Distances closer than this, relatively, are the same: what differs is rounding."""
-PIECE = 2**17
-"""How many cells are prepared at once."""
+"""Distances closer than this, relatively, are equal but for rounding."""
 TILE = 12_000
-"""Pairs measured at once: what an allocator hands out again without asking the system for fresh pages."""
-FAR_OFF = 1e15
-"""A row so many times farther off than any stored one is beyond single precision."""
+"""The pairs measured at once, for which an allocator reuses memory without asking the system for fresh pages."""
 
 
 @dataclass(frozen=True)
@@ -155,21 +153,21 @@ class ExactScreen:
 
     def into(self, room: Values, queries: PointSet) -> LimitOf:
         """Fill ``room`` with the distances of the query points; the limit is the distance."""
-        wide = min(len(self.stored), TILE)
-        high = TILE // wide
-        for top in range(0, len(queries), high):
-            rows, down = slice(top, top + high), queries.take(slice(top, top + high)).down()
-            for left in range(0, len(self.stored), wide):
-                columns = slice(left, left + wide)
+        width = min(len(self.stored), TILE)
+        height = TILE // width
+        for top in range(0, len(queries), height):
+            rows, down = slice(top, top + height), queries.take(slice(top, top + height)).down()
+            for left in range(0, len(self.stored), width):
+                columns = slice(left, left + width)
                 room[rows, columns] = self.between(down, self.stored.take(columns).across())
         return lambda bound: bound * (1 + 4 * SAME)
 
 
 @dataclass(frozen=True)
 class ProductScreen:
-    """One matrix product in single precision: ‖b‖² − 2ab ranks like the distance from a to b.
+    """One matrix product in single precision: ‖b‖² − 2ab has the order of the distances from a to all b.
 
-    Points are moved to ``centre`` and divided by ``scale`` first, which changes no order but keeps the digits.
+    Points are centred and divided by ``scale`` first, which changes no order but keeps digits.
     """
 
     stored: Values
@@ -179,65 +177,62 @@ class ProductScreen:
     fewest_rows = 64
     """A product of fewer rows is slow."""
 
-    @property
-    def rounding(self) -> float:
-        """Values of lengths a and b are wrong by this times (a + b)² / 2: four times the usual bound."""
-        terms: int = self.stored.shape[1]
-        return 4 * (terms + 4) * float(np.finfo(np.float32).eps)
-
     def into(self, room: Values, queries: PointSet) -> LimitOf:
         """Fill ``room`` with the values of the query points."""
-        moved = (queries.numbers.T - self.centre) / self.scale
-        beside = np.column_stack([-2 * moved, np.ones(len(moved))]).astype(np.float32)
-        np.matmul(beside, self.stored.T, out=room)
-        lengths = np.sqrt(_squares(moved))
-        return lambda bound: self._limit(bound, lengths)
+        scaled = (queries.numbers.T - self.centre) / self.scale
+        factors = np.column_stack([-2 * scaled, np.ones(len(scaled))]).astype(np.float32)
+        np.matmul(factors, self.stored.T, out=room)
+        lengths, single = np.sqrt(_squares(scaled)), np.finfo(np.float32)
+        # Values of lengths a and b are wrong by this times (a + b)² / 2: four times the usual bound.
+        rounding = 4 * (self.stored.shape[1] + 4) * float(single.eps)
 
-    def _limit(self, bound: Array, lengths: Array) -> Array:
-        """A stored point is no longer than the query plus their distance."""
-        apart = np.sqrt(np.maximum(bound + lengths**2, 0.0))
-        tiny = float(np.finfo(np.float32).tiny)
-        rounded = SAME * np.abs(bound) + (self.rounding + SAME) * (2 * lengths + apart) ** 2 + tiny
-        return np.where(lengths < FAR_OFF, bound + rounded, np.inf)
+        def limit(bound: Array) -> Array:
+            distance = np.sqrt(np.maximum(bound + lengths**2, 0.0))  # no stored point is longer than a + this
+            error = SAME * np.abs(bound) + (rounding + SAME) * (2 * lengths + distance) ** 2 + float(single.tiny)
+            return np.where(lengths < 1e15, bound + error, np.inf)  # longer ones are beyond single precision
+
+        return limit
 
 
 Screen = ExactScreen | ProductScreen
 
 
 def screen_by_squares(stored: PointSet) -> ProductScreen:
-    """Squared distances without the ‖a‖² that all pairs of one query point share."""
+    """A screen by squared distances, without the ‖a‖² that all pairs of one query point share."""
     rows, squares = stored.numbers.T, np.empty(len(stored))
     centre = stored.numbers.mean(axis=1)
-    pieces = blocks_of(len(rows), len(centre), PIECE)
-    for piece in pieces:
-        squares[piece] = _squares(rows[piece] - centre)
+    blocks = blocks_of(len(rows), len(centre), 2**17)  # cells at a time, for the cache
+    for block in blocks:
+        squares[block] = _squares(rows[block] - centre)
     scale = float(np.sqrt(squares.max(initial=0.0))) or 1.0
-    beside = np.empty((len(rows), len(centre) + 1), np.float32)
-    for piece in pieces:
-        beside[piece, :-1] = (rows[piece] - centre) / scale
-    beside[:, -1] = squares / scale**2
-    return ProductScreen(beside, centre, scale)
+    factors = np.empty((len(rows), len(centre) + 1), np.float32)
+    for block in blocks:
+        factors[block, :-1] = (rows[block] - centre) / scale
+    factors[:, -1] = squares / scale**2
+    return ProductScreen(factors, centre, scale)
 
 
 def screen_by_angle(stored: PointSet) -> ProductScreen:
-    """Minus twice the cosine, for points on the unit sphere."""
+    """A screen by minus twice the cosine, for points on the unit sphere."""
     unit = stored.numbers.T
-    beside = np.column_stack([unit, np.zeros(len(unit))])
-    return ProductScreen(beside.astype(np.float32), np.zeros(unit.shape[1]), 1.0)
+    factors = np.column_stack([unit, np.zeros(len(unit))])
+    return ProductScreen(factors.astype(np.float32), np.zeros(unit.shape[1]), 1.0)
 
 
-def _squares(moved: Array) -> Array:
-    lengths: Array = np.einsum("ij,ij->i", moved, moved)
-    return lengths
+def _squares(rows: Array) -> Array:
+    """The sum of squares of each row."""
+    squares: Array = np.einsum("ij,ij->i", rows, rows)
+    return squares
 
 
 def rounded_up(limit: Array, dtype: np.dtype[Any]) -> Values:
-    """The limit in the precision of a screen; one that is no number holds nothing back."""
+    """The limit in the precision of a screen; NaN becomes infinite."""
     rounded = np.nextafter(limit.astype(dtype), dtype.type(np.inf))
     return np.asarray(np.where(np.isnan(limit), dtype.type(np.inf), rounded))
 
 
-def _between(point_set: PointSet, other: PointSet) -> Array:
+def _zeros(point_set: PointSet, other: PointSet) -> Array:
+    """A zero for each pair."""
     return np.zeros(np.broadcast_shapes(point_set.shape, other.shape))
 
 
@@ -254,7 +249,7 @@ def euclidean(point_set: PointSet, other: PointSet) -> Array:
 
 def manhattan(point_set: PointSet, other: PointSet) -> Array:
     """Σ |a_j − b_j|."""
-    total = _between(point_set, other)
+    total = _zeros(point_set, other)
     for a, b in zip(point_set.numbers, other.numbers, strict=True):
         total += np.abs(a - b)
     return total
@@ -267,7 +262,7 @@ def cosine(point_set: PointSet, other: PointSet) -> Array:
 
 def hamming(point_set: PointSet, other: PointSet) -> Array:
     """The number of columns that differ; a missing cell differs from everything."""
-    different = _between(point_set, other)
+    different = _zeros(point_set, other)
     for a, b in zip(point_set.numbers, other.numbers, strict=True):
         different += ~(a == b)
     for c, d in zip(point_set.codes, other.codes, strict=True):
@@ -282,7 +277,7 @@ def simple_matching(point_set: PointSet, other: PointSet) -> Array:
 
 def jaccard(point_set: PointSet, other: PointSet) -> Array:
     """1 − |A ∩ B| / |A ∪ B| of the sets of things present; two empty sets are equal."""
-    common, either = _between(point_set, other), _between(point_set, other)
+    common, either = _zeros(point_set, other), _zeros(point_set, other)
     for a, b in zip(point_set.numbers, other.numbers, strict=True):
         common += a * b
         either += np.maximum(a, b)
@@ -295,7 +290,7 @@ def jaccard(point_set: PointSet, other: PointSet) -> Array:
 
 def mixed(point_set: PointSet, other: PointSet) -> Array:
     """The mean over columns known in both rows (Gower): |a − b| of scaled numbers, 0 or 1 for levels."""
-    total, known = _between(point_set, other), _between(point_set, other)
+    total, known = _zeros(point_set, other), _zeros(point_set, other)
     for a, b in zip(point_set.numbers, other.numbers, strict=True):
         apart = np.abs(a - b)
         both = ~np.isnan(apart)
@@ -310,22 +305,22 @@ def mixed(point_set: PointSet, other: PointSet) -> Array:
 
 @dataclass(frozen=True)
 class Distance:
-    """One way to say how far two rows are apart."""
+    """A distance between rows."""
 
     between: Callable[[PointSet, PointSet], Array]
     """The distance of points whose trailing axes broadcast."""
     points: Callable[[Table, Array], PointSet]
-    """How rows are seen, given the ranges of the training numbers."""
+    """From a table, and the ranges of the training numbers, its rows as points."""
     accepts: Accepts
     quick_screen: Callable[[PointSet], Screen] | None = None
-    """A cheaper look at all pairs that misses no neighbour, where there is one."""
+    """A quicker screen than measuring all pairs, if there is one."""
     has_tree: bool = False
     """Whether a k-d tree measures it."""
     spans: Callable[[Table], Array] = unit_ranges
-    """What numbers are divided by, from training rows."""
+    """From training rows, what numbers are divided by."""
 
     def screen(self, stored: PointSet) -> Screen:
-        """What finds the points that may be near."""
+        """The screen of all pairs with stored points."""
         return self.quick_screen(stored) if self.quick_screen else ExactScreen(self.between, stored.by_column())
 
 

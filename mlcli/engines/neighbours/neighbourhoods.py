@@ -1,4 +1,8 @@
-"""All stored rows as near as the k-th, for other rows or for each of themselves; equal rows are searched once."""
+"""Neighbourhoods: all stored rows as near as the k-th neighbour, and detectors that score rows by them.
+
+Query rows are other rows, or the stored rows themselves, of which none is its own neighbour. Equal rows are
+searched once.
+"""
 
 from __future__ import annotations
 
@@ -21,17 +25,18 @@ from mlcli.engines.neighbours.search import Pairs, kth_distance, nearest
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 
 NEVER_NOTHING = 1e-10
-"""Added to a mean distance, so that rows that stand on each other have a density; what scikit-learn adds."""
+"""Added to a mean distance, as scikit-learn does, so that equal rows have a density."""
 KEPT_PAIRS = 4
-"""Up to how many times the wanted neighbours are kept; where more rows tie, they are searched anew."""
+"""Pairs are kept up to this many times the neighbours asked for; with more ties they are searched anew."""
 
 
 @dataclass(frozen=True, eq=False)
 class Neighbours:
-    """Of consecutive points all others as near as the k-th row, and how many rows each of these stands for."""
+    """For consecutive query points all stored points as near as the k-th row."""
 
     pairs: Pairs
     times: Array
+    """The number of rows that the stored point of each pair stands for."""
     kth: Array
     """The k-th distance of each point."""
 
@@ -42,7 +47,7 @@ class Neighbours:
 
     @cached_property
     def totals(self) -> Array:
-        """How many rows are neighbours of each point."""
+        """The number of rows that are neighbours of each point."""
         return np.asarray(np.add.reduceat(self.times, self.pairs.begins))
 
     def sum(self, values: Array) -> Array:
@@ -54,13 +59,13 @@ class Neighbours:
         return self.sum(values) / self.totals
 
     def mean_distance(self, k: int) -> Array:
-        """The mean distance to k neighbours: of rows as far as the k-th only as many count as k wants."""
+        """The mean distance to k neighbours: of the rows as far as the k-th only as many as needed count."""
         return np.asarray((self.sum(self.pairs.distance) - (self.totals - k) * self.kth) / k)
 
 
 @dataclass(eq=False)
 class Neighbourhoods:
-    """The neighbours of all query points, which can be gone through more than once."""
+    """The neighbours of all query points, block by block; iterate as often as needed."""
 
     queries: DistinctRows
     stored: DistinctRows
@@ -73,7 +78,7 @@ class Neighbourhoods:
         yield from self._searched() if self._kept is None else self._kept
 
     def kept(self) -> Neighbourhoods:
-        """The same, remembered unless so many rows tie that memory would grow with their square."""
+        """The same, kept in memory unless so many rows tie that this would grow with their square."""
         kept, pairs = [], 0
         for block in self:
             kept.append(block)
@@ -84,13 +89,12 @@ class Neighbourhoods:
         return self
 
     def each(self, score: Callable[[Neighbours], Array]) -> Array:
-        """What is found for the points of each block, as one array."""
+        """A score for the points of each block, as one array."""
         return np.concatenate([np.empty(0), *map(score, self)])
 
     def _searched(self) -> Iterator[Neighbours]:
-        """Every point is the nearest to itself, where it is stored: one more is looked for."""
         queries, stored = of_numbers(self.queries.points), of_numbers(self.stored.points)
-        count = min(self.k + self.within, len(stored))
+        count = min(self.k + self.within, len(stored))  # a stored point is the nearest to itself
         for pairs in nearest(DISTANCES["euclidean"], queries, stored, count):
             times = self.stored.counts[pairs.stored].astype(np.float64)
             if self.within:
@@ -99,7 +103,7 @@ class Neighbourhoods:
 
 
 def up_to_the_kth(pairs: Pairs, times: Array, k: int) -> Neighbours:
-    """Of pairs that stand for so many rows each, those up to the distance at which there are k rows."""
+    """The pairs up to the distance at which there are k rows, if pairs stand for ``times`` rows each."""
     kth = kth_distance(pairs, times, k)
     near = pairs.distance <= kth * (1 + SAME)
     return Neighbours(pairs.keep(near), times[near], kth[pairs.begins])
@@ -112,17 +116,17 @@ def same_rows(values: Array, other: Array) -> bool:
 
 @dataclass(kw_only=True, eq=False)
 class NeighbourDetector(Detector, RowExplainer):
-    """Stores the training rows, and scores a row by those that are nearest to it."""
+    """A detector that stores the training rows and scores a row by those that are nearest to it."""
 
     stored_: Array = learned("stored", "columns")
     k_: int = learned()
 
     how_scored: ClassVar[str] = ""
-    """How a score follows from the nearest rows, for a person."""
+    """How a score follows from the nearest rows, for the reader of an explanation."""
     accepts = Accepts(prefers_scaled=True)
 
     def store(self, data: ScreenedRows, neighbours: int) -> None:
-        """Keep the rows, and how many neighbours each can have; fewer than wanted are warned of."""
+        """Keep the rows and the number of neighbours; warn if there are fewer rows than that."""
         others = len(data) - 1
         if others < 1:
             raise FitError("at least two training rows are needed: a row is judged by the distance to others")
@@ -136,13 +140,13 @@ class NeighbourDetector(Detector, RowExplainer):
         self.k_, self.stored_ = min(neighbours, others), data.table.numbers
 
     def scored(self, table: Table, score: Callable[[Neighbours, DistinctRows], Array]) -> Array:
-        """What is found of each row by its neighbours among the points stored; none is its own."""
+        """The score of each row by its neighbours among the stored points; none is its own."""
         queries, stored = DistinctRows.of(table.numbers), DistinctRows.of(self.stored_)
         around = Neighbourhoods(queries, stored, self.k_, same_rows(table.numbers, self.stored_))
         return around.each(lambda near: score(near, stored))[queries.point_of]
 
     def deviations(self, table: Table) -> Array:
-        """What each column adds to the squared distances to the neighbours, below 0 where it is lower."""
+        """What each column adds to the squared distances to the neighbours; negative if the cell is lower."""
         queries, others = DistinctRows.of(table.numbers), DistinctRows.of(self.stored_)
         added = np.zeros(queries.points.shape)
         for block in Neighbourhoods(queries, others, self.k_, within=False):
@@ -165,11 +169,11 @@ class NeighbourDetector(Detector, RowExplainer):
         )
 
     def of_neighbours(self, near: Rows, distance: Array) -> dict[str, Array]:
-        """What else a score comes from, of training rows at some distances."""
+        """Further columns of the explanation, for training rows at some distances."""
         return {}
 
     def explain(self) -> findings.Explanation:
-        """How much is stored."""
+        """What is stored."""
         rows = (("training rows", len(self.stored_)), ("columns", self.stored_.shape[1]), ("neighbours", self.k_))
         note = "Nothing is learned but the rows themselves: a score comes from the nearest ones."
         return (findings.Table("Stored rows", ("what", "value"), rows, note=note),)

@@ -1,7 +1,8 @@
 """Exact search for the nearest stored points: list the pairs that may be near, then measure them.
 
-Pairs are listed by a screen of blocks, whose smallest values NumPy picks where pairs are few and compiled loops
-where they are many, or by a k-d tree. Whichever it is, the same neighbours at the same distances come out.
+Pairs are listed block by block with a screen (``distances.py``), whose smallest values are picked by NumPy if
+pairs are few and by compiled loops if they are many; or with a k-d tree. All routes find the same neighbours at
+the same distances.
 """
 
 from __future__ import annotations
@@ -28,23 +29,19 @@ from mlcli.engines.neighbours.distances import (
 )
 
 BLOCK_CELLS = 400_000
-"""How many values of a screen a block holds."""
+"""The values of a screen in a block."""
 PAIRS_AT_ONCE = 200_000
-"""How many pairs a batch holds; a block with more ties than that stays whole."""
-CELLS_AT_ONCE = 65_536
-"""How many cells are measured at once."""
-GROUPS = 32
-"""Into how many groups per wanted neighbour the stored points are dealt; see ``pick_in_numpy``."""
-COMPILED_FROM = 25_000_000
-"""The number of pairs from which loading compiled loops (0.3 s) pays within ten splits."""
-LOADED_FROM = 10_000
-"""The same if they are already loaded."""
+"""The pairs in a batch; a block with more ties than that stays whole."""
 TREE_PAYS = 60
-"""A tree is faster than a screen when there are so many rows, times the neighbours wanted, times 2^columns."""
+"""A tree is faster than a screen from this many rows on, times the neighbours wanted, times 2^columns."""
 SEARCHES = ("auto", "brute", "k-d-tree")
 """The search methods a user can choose; a tree is used only for a distance that it measures."""
 ROWS_OF_TREE = 4_096
-"""How many rows ask a tree at once."""
+"""The query rows for which a tree is searched at once."""
+LEAF = 32
+"""About how many rows a leaf of a tree holds."""
+WHOLE = 1 - 1e-9
+"""Summed weights reach a whole number when they come this close."""
 
 Places = tuple[Rows, Rows]
 """The query and the stored point of pairs that may be near."""
@@ -68,7 +65,7 @@ class Pairs:
 
     @cached_property
     def counts(self) -> Rows:
-        """How many pairs each query point has."""
+        """The number of pairs of each query point."""
         return np.diff(self.begins, append=len(self.query))
 
     def keep(self, which: Rows | Flags) -> Pairs:
@@ -89,21 +86,26 @@ def nearest(
 ) -> Iterator[Pairs]:
     """For consecutive query points: all stored points as near as the ``count`` nearest, and perhaps a few more.
 
-    A ``search`` of ``SEARCHES`` takes that route; all of them find the same points.
+    ``search`` is one of ``SEARCHES``; all of them find the same points.
     """
     queries, stored = queries.by_point(), stored.by_point()
-    for here, there in in_batches(_places(distance, queries, stored, count, search)):
-        yield sorted_pairs(here, there, _measured(distance, queries, stored, here, there))
+    size = max(1, 65_536 // max(stored.columns, 1))  # pairs measured at once, whose cells fit into the cache
+    for query, near in in_batches(_places(distance, queries, stored, count, search)):
+        distances = np.empty(len(query))
+        for start in range(0, len(query), size):
+            block = slice(start, start + size)
+            distances[block] = distance.between(queries.take(query[block]), stored.take(near[block]))
+        yield sorted_pairs(query, near, distances)
 
 
 def loops_pay(pairs: int) -> bool:
     """Whether compiled loops are the faster way through so many pairs."""
     loaded = "mlcli.kernels.neighbours.screening" in sys.modules
-    return pairs >= (LOADED_FROM if loaded else COMPILED_FROM)
+    return pairs >= (10_000 if loaded else 25_000_000)  # loading takes 0.3 s, which must pay within ten splits
 
 
 def _places(distance: Distance, queries: PointSet, stored: PointSet, count: int, search: str) -> Iterator[Places]:
-    """The pairs that may be near, by the route that is wanted, or else the fastest."""
+    """The pairs that may be near, by the route asked for, or else the fastest."""
     loops = loops_pay(len(queries) * len(stored))
     columns = min(len(stored.numbers), 64)  # no table has 2⁶⁴ rows
     few_columns = len(stored) >= TREE_PAYS * max(count, 5) * 2.0**columns
@@ -119,23 +121,22 @@ def screen_places(screen: Screen, queries: PointSet, count: int, pick: Pick) -> 
     """Places of pairs, block by block."""
     n = len(screen.stored)
     size = max(screen.fewest_rows, BLOCK_CELLS // n)
-    room = np.empty((min(size, len(queries)), n), screen.dtype)  # fresh pages cost as much as what is put there
+    room = np.empty((min(size, len(queries)), n), screen.dtype)  # fresh memory costs as much as filling it
     for start in advancing.over(range(0, len(queries), size)):
-        rows = slice(start, start + size)
-        point_set = queries.take(rows)
-        values = room[: len(point_set)]
-        here, there = pick(values, count, screen.into(values, point_set))
-        yield here + start, there
+        block = queries.take(slice(start, start + size))
+        values = room[: len(block)]
+        query, stored = pick(values, count, screen.into(values, block))
+        yield query + start, stored
 
 
 def pick_in_numpy(values: Values, count: int, limit_of: LimitOf) -> Places:
-    """Where one block's values may belong to the ``count`` smallest of their row.
+    """The places of one block whose values may be among the ``count`` smallest of their row.
 
-    Stored points are dealt into groups; the count-th smallest of the groups' minima bounds the count-th smallest
-    value, and only groups whose minimum is below that limit are looked into.
+    Stored points are dealt into groups, 32 per neighbour wanted. The count-th smallest of the groups' minima
+    bounds the count-th smallest value, and only groups whose minimum is below that limit are searched.
     """
     n = values.shape[1]
-    deep = max(1, n // (GROUPS * count))
+    deep = max(1, n // (32 * count))
     groups = n // deep
     body = values[:, : groups * deep].reshape(len(values), deep, groups)
     minima = np.hstack([body.min(axis=1), values[:, groups * deep :]])
@@ -143,20 +144,20 @@ def pick_in_numpy(values: Values, count: int, limit_of: LimitOf) -> Places:
     limit = rounded_up(limit_of(bound.astype(float)), values.dtype)[:, None]
     row, group = np.nonzero(_within(minima, limit))
     dealt = group < groups
-    among = row[dealt], group[dealt]
-    which, depth = np.nonzero(_within(body[among[0], :, among[1]], limit[among[0]]))
-    here = np.concatenate([among[0][which], row[~dealt]])
-    there = np.concatenate([among[1][which] + groups * depth, group[~dealt] + groups * (deep - 1)])
-    return here, there
+    group_row, group_index = row[dealt], group[dealt]
+    which, depth = np.nonzero(_within(body[group_row, :, group_index], limit[group_row]))
+    query = np.concatenate([group_row[which], row[~dealt]])
+    stored = np.concatenate([group_index[which] + groups * depth, group[~dealt] + groups * (deep - 1)])
+    return query, stored
 
 
 def _within(values: Values, limit: Values) -> Flags:
-    """At most the limit; what overflowed counts as within, so that it is measured."""
+    """Values up to the limit; NaN from an overflow counts as within, so that it is measured."""
     return ~(values > limit)
 
 
 def pick_compiled(values: Values, count: int, limit_of: LimitOf) -> Places:
-    """The same in compiled loops."""
+    """The same places by compiled loops."""
     from mlcli.kernels.neighbours.screening import bounds, places_within
 
     rows, n = values.shape
@@ -180,49 +181,35 @@ def tree_places(queries: PointSet, stored: PointSet, count: int) -> Iterator[Pla
     room, start = 8 * count * ROWS_OF_TREE, 0
     while start < len(lines):
         rows = slice(start, start + ROWS_OF_TREE)
-        ends, indices, apart = np.empty(ROWS_OF_TREE, np.intp), np.empty(room, np.intp), np.empty(room)
+        ends, indices, distances = np.empty(ROWS_OF_TREE, np.intp), np.empty(room, np.intp), np.empty(room)
         done = places_near(
             tree.cells, tree.order, tree.first, tree.last, tree.low, tree.high, tree.widest, tree.cut, lines[rows],
-            count, 8 * SAME, ends, indices, apart,
+            count, 8 * SAME, ends, indices, distances,
         )  # fmt: skip
         if done:
-            here = np.repeat(np.arange(start, start + done), np.diff(ends[:done], prepend=0))
-            yield here, indices[: len(here)]
+            query = np.repeat(np.arange(start, start + done), np.diff(ends[:done], prepend=0))
+            yield query, indices[: len(query)]
         else:
             room *= 4
         start += done
 
 
 def in_batches(blocks: Iterable[Places]) -> Iterator[Places]:
-    """Places gathered block by block until there are enough pairs."""
-    batch: list[Places] = []
-    pairs = 0
+    """Blocks of places, joined until a batch has enough pairs."""
+    queries, stored, pairs = list[Rows](), list[Rows](), 0
     for block in blocks:
-        batch.append(block)
+        queries.append(block[0])
+        stored.append(block[1])
         pairs += len(block[0])
         if pairs >= PAIRS_AT_ONCE:
-            yield _joined(batch)
-            batch, pairs = [], 0
-    if batch:
-        yield _joined(batch)
-
-
-def _joined(batch: list[Places]) -> Places:
-    here, there = map(np.concatenate, zip(*batch, strict=True))
-    return here, there
-
-
-def _measured(distance: Distance, queries: PointSet, stored: PointSet, here: Rows, there: Rows) -> Array:
-    """The distances of pairs, so many at a time that their cells take little room."""
-    size, result = max(1, CELLS_AT_ONCE // max(stored.columns, 1)), np.empty(len(here))
-    for start in range(0, len(here), size):
-        block = slice(start, start + size)
-        result[block] = distance.between(queries.take(here[block]), stored.take(there[block]))
-    return result
+            yield np.concatenate(queries), np.concatenate(stored)
+            queries, stored, pairs = [], [], 0
+    if queries:
+        yield np.concatenate(queries), np.concatenate(stored)
 
 
 def sorted_pairs(query: Rows, stored: Rows, distance: Array) -> Pairs:
-    """Measured pairs, sorted: as one complex number each, which is the fast way, then those that tie."""
+    """Measured pairs, sorted as complex numbers, which is the fast way; ties by stored point afterwards."""
     key = np.empty(len(query), complex)
     key.real, key.imag = query, distance
     order = np.argsort(key)
@@ -234,13 +221,9 @@ def sorted_pairs(query: Rows, stored: Rows, distance: Array) -> Pairs:
     return Pairs(query[order], stored[order], distance[order])
 
 
-LEAF = 32
-"""About how many rows a leaf holds."""
-
-
 @dataclass(frozen=True, eq=False)
 class KDTree:
-    """Node v has the halves 2v + 1 and 2v + 2, and the rows from ``first`` to ``last`` of ``order``."""
+    """A k-d tree; node v has children 2v + 1 and 2v + 2, and the rows from ``first`` to ``last`` of ``order``."""
 
     order: Rows
     cells: Array
@@ -265,7 +248,7 @@ class KDTree:
         return cls(order, np.ascontiguousarray(rows[order].T), first, last, low, high, widest, cut)
 
     def linked(self, limit: float) -> Codes:
-        """A number for each row: rows have the same if steps up to a distance lead from one to the other."""
+        """A label for each row: rows have the same if steps up to a distance lead from one to the other."""
         from mlcli.kernels.neighbours.kd_tree import link
 
         parent, room = np.arange(len(self.order)), np.empty(int((self.last - self.first).max(initial=1)))
@@ -280,12 +263,8 @@ class KDTree:
         return result
 
 
-WHOLE = 1 - 1e-9
-"""Summed weights reach a whole number when they come this close."""
-
-
 def neighbours_needed(weights: Array, k: int) -> int:
-    """How many rows always hold k seats, when a row of weight w counts as w rows."""
+    """The number of rows that always fill k seats, if a row of weight w counts as w rows."""
     enough = np.cumsum(np.sort(weights)) >= k * WHOLE
     return int(np.argmax(enough)) + 1 if enough.any() else len(weights)
 
@@ -293,7 +272,7 @@ def neighbours_needed(weights: Array, k: int) -> int:
 def kth_distance(pairs: Pairs, counts: Array, k: int) -> Array:
     """For each pair the distance at which the rows of its query point fill k seats, or that of the last row.
 
-    ``counts`` says for how many rows each pair stands.
+    ``counts`` is the number of rows that each pair stands for.
     """
     short = running_sums(pairs, counts) < k * WHOLE
     kth = pairs.begins + np.minimum(np.add.reduceat(short, pairs.begins, dtype=np.intp), pairs.counts - 1)

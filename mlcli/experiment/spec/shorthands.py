@@ -89,7 +89,7 @@ def tuned_if_tunable(spec: ModelSpec, settings: Settings) -> ModelSpec:
     if not can_be_tuned(spec.use):
         return spec
     cls, wrapper = spec.cls, MODELS.load(TUNED)
-    from mlcli.engines.tuning.space import space_of
+    from mlcli.engines.search_space import space_of
 
     if not space_of(build(cls, spec.params), None).dimensions:
         return spec

@@ -43,7 +43,6 @@ from mlcli.core.registry import register
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
 from mlcli.engines.covariances import Normal, covariance_table, of_covariance
-from mlcli.engines.leave_one_out.normal_classes import lda_without_each_row
 from mlcli.engines.linear_scores import INTERCEPT, SCORES, linear_scores, linear_terms
 from mlcli.engines.posteriors import (
     log_priors,
@@ -54,6 +53,7 @@ from mlcli.engines.posteriors import (
 )
 from mlcli.engines.sums import TrainingSums, sums_of_classes
 from mlcli.engines.symmetric import solved
+from mlcli.models.discriminants._leave_one_out import lda_without_each_row
 from mlcli.models.discriminants._normal_classes import (
     LEFT_OUT,
     NormalClasses,

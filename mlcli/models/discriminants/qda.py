@@ -44,10 +44,10 @@ from mlcli.core.registry import register
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Flags, Table, blocks_of
 from mlcli.engines.covariances import Normal, of_whitener
-from mlcli.engines.leave_one_out.normal_classes import qda_without_each_row
 from mlcli.engines.posteriors import log_priors, posterior, priors_of, refuse_misfitting_priors
 from mlcli.engines.sums import TrainingSums, sums_of_classes
 from mlcli.engines.symmetric import Solved, solved
+from mlcli.models.discriminants._leave_one_out import qda_without_each_row
 from mlcli.models.discriminants._normal_classes import (
     LEFT_OUT,
     NormalClasses,

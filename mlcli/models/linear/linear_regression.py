@@ -43,11 +43,11 @@ from mlcli.core.registry import register
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Flags
 from mlcli.core.tolerances import ROUNDING
-from mlcli.engines.leave_one_out.least_squares import least_squares_without_each_row
 from mlcli.engines.linear_objective import LinearObjective, Penalty, Squared
 from mlcli.engines.linear_scores import terms
 from mlcli.engines.solvers import DESCENTS, complaint
 from mlcli.metrics.distributions import f_tail
+from mlcli.models.linear._leave_one_out import least_squares_without_each_row
 from mlcli.models.linear._regression import Design, LeastSquares, LinearValues, least_squares, wald_test
 from mlcli.tasks.regression import Regressor, ValuedRows
 

@@ -30,7 +30,7 @@ from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
-from mlcli.engines.leave_one_out.least_squares import least_squares_without_each_row
+from mlcli.models.linear._leave_one_out import least_squares_without_each_row
 from mlcli.models.linear._regression import LinearValues, least_squares
 from mlcli.tasks.regression import Regressor, ValuedRows
 

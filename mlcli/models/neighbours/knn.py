@@ -64,8 +64,7 @@ from mlcli.core.params import TASK, learned, param
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.step import Step
-from mlcli.core.tables import Array, Codes, Table
-from mlcli.engines.leave_one_out.neighbours import MEASURED, pairs_without_each_row
+from mlcli.core.tables import Array, Codes, Flags, Table
 from mlcli.engines.neighbours.distances import DISTANCES, SAME, Distance, PointSet
 from mlcli.engines.neighbours.search import (
     SEARCHES,
@@ -76,6 +75,7 @@ from mlcli.engines.neighbours.search import (
     nearest,
     neighbours_needed,
     running_sums,
+    sorted_pairs,
 )
 from mlcli.tasks.classification import Classifier, LabelledRows, first_of_the_largest
 from mlcli.tasks.regression import Regressor
@@ -265,7 +265,12 @@ class NearestNeighbours(
     def leave_one_out(self, rows: SupervisedRows, steps: Sequence[Step]) -> Array | None:
         """The mean output of the neighbours of each row among all others, if all votes count the same."""
         drawn = self.tied_distance == "random" or self.tied_vote in ("random", "nearest", "priority")
-        if self.distance not in MEASURED or self.weights != "uniform" or drawn or self.k >= len(rows):
+        if (
+            self.distance not in ("euclidean", "manhattan")
+            or self.weights != "uniform"
+            or drawn
+            or self.k >= len(rows)
+        ):
             return None
         view = LeaveOneOutTable.behind(rows.table, steps)
         if view is None or view.table.codes.shape[1]:
@@ -376,3 +381,47 @@ def mean_outputs(voters: Pairs, votes: Array, outputs: Array) -> Array:
     """The mean output of the voters of each query point."""
     sums = [np.add.reduceat(votes * column[voters.stored], voters.begins) for column in outputs.T]
     return np.column_stack(sums) / np.add.reduceat(votes, voters.begins)[:, None]
+
+
+def pairs_without_each_row(seen: LeaveOneOutTable, distance: str, k: int) -> Iterator[tuple[Pairs, Flags]]:
+    """For blocks of rows in order: the other rows at least as near as the k-th nearest, and the rows to be fitted.
+
+    Distances are in units learned without the row. A row is fitted if rounding decides whether another row is as
+    near as the k-th.
+    """
+    eps = 8 * float(np.finfo(np.float64).eps)
+    columns, n = np.ascontiguousarray(seen.table.numbers.T), len(seen.table)
+    units, size = seen.units(), max(1, 2**17 // n)  # distances measured at once
+    lost = np.asarray(np.isnan(units).any(axis=1))
+    units[lost] = 1.0
+    sizes = np.where(seen.standardised, np.abs(seen.table.numbers).max(axis=0, initial=0.0) / units, 0.0)
+    rounding = eps * sizes.sum(axis=1)
+    for start in range(0, n, size):
+        rows = np.arange(start, min(start + size, n))
+        distances = np.zeros((len(rows), n))
+        for column, unit in zip(columns, units[rows].T, strict=True):
+            steps = column - column[rows, None]
+            steps /= unit[:, None]
+            if distance == "euclidean":
+                distances += np.multiply(steps, steps, out=steps)
+            else:
+                distances += np.abs(steps, out=steps)
+        if distance == "euclidean":
+            np.sqrt(distances, out=distances)
+        distances[np.arange(len(rows)), rows] = np.inf
+        kth = np.partition(distances, k - 1, axis=1)[:, k - 1]
+        error = rounding[rows] + eps * kth * seen.standardised.any()
+        query, stored = np.nonzero(distances <= (kth * (1 + 2 * SAME) + 2 * error)[:, None])
+        pairs = sorted_pairs(rows[query], stored, distances[query, stored])
+        doubtful = _has_doubtful_ties(pairs, np.repeat(kth, pairs.counts), np.repeat(error, pairs.counts))
+        yield pairs, lost[rows] | doubtful
+
+
+def _has_doubtful_ties(pairs: Pairs, kth: Array, error: Array) -> Flags:
+    """The rows with several pairs about as far as the k-th, of which some may be nearer or farther."""
+    difference = np.abs(pairs.distance - kth)
+    error = np.where(pairs.distance == kth, np.where(kth == 0, 0.0, error), error)
+    close = difference <= SAME * kth + error
+    doubtful = close & (difference + error > SAME * kth)
+    several = np.add.reduceat(close.astype(np.intp), pairs.begins) > 1
+    return np.asarray(several & np.logical_or.reduceat(doubtful, pairs.begins))

@@ -24,7 +24,7 @@ from mlcli.core.tables import Array, Codes, Table
 from mlcli.engines.content_seeds import order_of_content
 from mlcli.engines.ensemble import fitted, outputs
 from mlcli.engines.inner_validation import Candidate, InnerEvaluation, InnerScore
-from mlcli.engines.tuning.space import text_of
+from mlcli.engines.search_space import text_of
 from mlcli.metrics.registry import metric_named
 from mlcli.protocols._base import Protocol, all_alike
 from mlcli.protocols.forward_chaining import ForwardChaining

@@ -32,9 +32,9 @@ from mlcli.core.nested import models_param
 from mlcli.core.params import learned, settings
 from mlcli.core.registry import register
 from mlcli.engines.inner_validation import Candidate
-from mlcli.engines.tuning.search import best_of
-from mlcli.engines.tuning.space import text_of
+from mlcli.engines.search_space import text_of
 from mlcli.models.wrappers._choosing import ChoosesByInnerSplits, by_score
+from mlcli.models.wrappers._search import best_of
 from mlcli.models.wrappers.tuned import Tuned
 from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import Regressor

@@ -42,9 +42,9 @@ from mlcli.core.pipeline import fit_steps, sample_rows
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.inner_validation import Candidate, InnerScore
-from mlcli.engines.tuning.search import RESOURCES, RULES, VALUES, halved
-from mlcli.engines.tuning.space import SearchSpace, Values, space_of, value_text, with_values
+from mlcli.engines.search_space import SearchSpace, Values, space_of, value_text, with_values
 from mlcli.models.wrappers._choosing import ChoosesByInnerSplits, by_score
+from mlcli.models.wrappers._search import RESOURCES, RULES, VALUES, halved
 from mlcli.tasks.classification import Classifier
 from mlcli.tasks.density import DensityEstimator
 from mlcli.tasks.ranking import Ranker

@@ -21,9 +21,8 @@ from mlcli.tasks.classification import LabelledRows
 
 LEAST = 1e-5
 """The smallest eigenvalue of a covariance that leaves enough digits, in units of its columns or the shared one."""
-UNCERTAIN = 1e-8
-"""A column that varies within classes by less than this share of its size may vary by rounding alone."""
 ROUNDING = 2e-15
+"""The error of a squared distance, in units of it and for a covariance without small eigenvalues."""
 
 Priors = tuple[float, ...] | None
 
@@ -58,7 +57,8 @@ class Classes:
         means = np.array([X[y == k].mean(axis=0) for k in range(len(counts))])
         away = X - means[y]
         unit = np.sqrt((away**2).sum(axis=0))
-        if (unit <= UNCERTAIN * np.sqrt(len(X)) * np.abs(numbers).max(axis=0, initial=0.0)).any():
+        largest = np.abs(numbers).max(axis=0, initial=0.0)
+        if (unit <= 1e-8 * np.sqrt(len(X)) * largest).any():  # within classes a column may vary by rounding alone
             return None
         away /= unit
         scatter = away.T @ away
@@ -77,38 +77,38 @@ class Classes:
 
 def lda_without_each_row(rows: LabelledRows, steps: Sequence[Step], priors: Priors, ddof: int) -> Array | None:
     """The posteriors of each row by linear discriminants of all others."""
-    of = Classes.of(rows, steps)
-    freedom = 0 if of is None else len(rows) - 1 - ddof * len(of.counts)
-    if of is None or freedom <= 0:
+    classes = Classes.of(rows, steps)
+    freedom = 0 if classes is None else len(rows) - 1 - ddof * len(classes.counts)
+    if classes is None or freedom <= 0:
         return None
-    index, ratio = np.arange(len(rows)), (of.counts / (of.counts - 1))[of.y]
-    whitener = np.linalg.inv(np.linalg.cholesky(of.scatter)).T
-    away = of.away @ whitener
+    index, ratio = np.arange(len(rows)), (classes.counts / (classes.counts - 1))[classes.y]
+    whitener = np.linalg.inv(np.linalg.cholesky(classes.scatter)).T
+    away = classes.away @ whitener
     left = 1 - ratio * (away**2).sum(axis=1)
-    from_means = (of.X @ whitener)[:, None] - of.means @ whitener
-    from_means[index, of.y] = ratio[:, None] * away
-    known = left * of.least >= LEAST
+    from_means = (classes.X @ whitener)[:, None] - classes.means @ whitener
+    from_means[index, classes.y] = ratio[:, None] * away
+    known = left * classes.least >= LEAST
     across = np.einsum("nkp,np->nk", from_means, away)
     lengths = (from_means**2).sum(axis=2) + (ratio / np.where(known, left, 1.0))[:, None] * across**2
     lengths *= freedom
-    errors = np.where(known, ROUNDING / (of.least * np.where(known, left, 1.0)), np.inf)
-    return of.posteriors(rows, priors, -0.5 * lengths, errors * (1 + _second_smallest(lengths)))
+    errors = np.where(known, ROUNDING / (classes.least * np.where(known, left, 1.0)), np.inf)
+    return classes.posteriors(rows, priors, -0.5 * lengths, errors * (1 + _second_smallest(lengths)))
 
 
 def qda_without_each_row(
     rows: LabelledRows, steps: Sequence[Step], priors: Priors, ddof: int, floor: float
 ) -> Array | None:
     """The posteriors of each row by quadratic discriminants of all others; no variance may be near the floor."""
-    of = Classes.of(rows, steps)
-    if of is None or of.counts.min() - 1 - ddof <= 0:
+    classes = Classes.of(rows, steps)
+    if classes is None or classes.counts.min() - 1 - ddof <= 0:
         return None
-    shared = of.scatter / (len(rows) - ddof * len(of.counts))
+    shared = classes.scatter / (len(rows) - ddof * len(classes.counts))
     whitener = np.linalg.inv(np.linalg.cholesky(shared)).T
-    X, means, away, columns = of.X @ whitener, of.means @ whitener, of.away @ whitener, len(shared)
+    X, means, away, columns = classes.X @ whitener, classes.means @ whitener, classes.away @ whitener, len(shared)
     log_densities, errors = np.empty((len(X), len(means))), np.empty(len(X))
     needed, lengths = max(LEAST, 100 * floor), np.empty((len(X), len(means)))
-    for k, count in enumerate(of.counts):
-        own, free, ratio = of.y == k, count - ddof, count / (count - 1)
+    for k, count in enumerate(classes.counts):
+        own, free, ratio = classes.y == k, count - ddof, count / (count - 1)
         variances, directions = np.linalg.eigh(away[own].T @ away[own] / free)
         if variances.min(initial=1.0) < needed:
             return None
@@ -121,8 +121,8 @@ def qda_without_each_row(
         lengths[own, k] = ratio**2 * leverage / left * (free - 1)
         log_determinant[own] += columns * np.log(free / (free - 1)) + np.log(left)
         log_densities[:, k] = -0.5 * (log_determinant + lengths[:, k])
-        errors[own] = np.where(known, ROUNDING / (of.least * variances.min(initial=1.0) * left), np.inf)
-    return of.posteriors(rows, priors, log_densities, errors * (1 + _second_smallest(lengths)))
+        errors[own] = np.where(known, ROUNDING / (classes.least * variances.min(initial=1.0) * left), np.inf)
+    return classes.posteriors(rows, priors, log_densities, errors * (1 + _second_smallest(lengths)))
 
 
 def _second_smallest(lengths: Array) -> Array:

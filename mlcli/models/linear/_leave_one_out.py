@@ -9,14 +9,11 @@ import numpy as np
 from mlcli.core.abilities import LOST, LeaveOneOutTable, centred
 from mlcli.core.step import Step
 from mlcli.core.tables import Array
+from mlcli.core.tolerances import CLOSE
 from mlcli.tasks.regression import ValuedRows
 
 LEAST = 1e-5
 """The smallest eigenvalue of correlations that leaves enough digits; below it columns are nearly collinear."""
-UNCERTAIN = 1e-9
-"""A column that varies by less than this share of its size may vary by rounding alone."""
-CELLS = 2**20
-"""How many numbers the matrices solved at once hold."""
 
 
 def least_squares_without_each_row(rows: ValuedRows, steps: Sequence[Step], l2: float) -> Array | None:
@@ -32,7 +29,7 @@ def least_squares_without_each_row(rows: ValuedRows, steps: Sequence[Step], l2: 
     numbers = seen.table.numbers
     spans, sizes = np.ptp(numbers, axis=0), np.abs(numbers).max(axis=0, initial=0.0)
     kept = spans > 0 if l2 else (spans > 0) & ~seen.redundant
-    if (spans[kept] <= UNCERTAIN * sizes[kept]).any():
+    if (spans[kept] <= CLOSE * sizes[kept]).any():  # columns that may vary by rounding alone
         return None
     X, y, n = centred(numbers[:, kept]), centred(rows.y), len(rows)
     norms = np.sqrt((X**2).sum(axis=0))
@@ -40,7 +37,9 @@ def least_squares_without_each_row(rows: ValuedRows, steps: Sequence[Step], l2: 
     penalties = l2 * (seen.units()[:, kept] / norms) ** 2 if l2 else np.zeros(X.shape)
     lost = (X**2 * n / (n - 1) > 1 - LOST).any(axis=1) | np.isnan(penalties).any(axis=1)
     penalties[lost] = usual = np.median(penalties[~lost], axis=0) if not lost.all() else 0.0
-    least = _smallest_eigenvalue(X.T @ X + usual * np.eye(X.shape[1]))
+    system = X.T @ X + usual * np.eye(X.shape[1])
+    unit = np.sqrt(system.diagonal())
+    least = float(np.linalg.eigvalsh(system / np.outer(unit, unit)).min(initial=1.0))
     if least < LEAST:
         return None
     fitted, leverage = _fits(X, y, penalties)
@@ -49,19 +48,13 @@ def least_squares_without_each_row(rows: ValuedRows, steps: Sequence[Step], l2: 
     return np.where(known, rows.y - (y - fitted) / np.where(known, left, 1.0), np.nan)
 
 
-def _smallest_eigenvalue(matrix: Array) -> float:
-    """That of the matrix with a diagonal of ones."""
-    unit = np.sqrt(matrix.diagonal())
-    return float(np.linalg.eigvalsh(matrix / np.outer(unit, unit)).min(initial=1.0))
-
-
 def _fits(X: Array, y: Array, penalties: Array) -> tuple[Array, Array]:
     """The fitted value of each row and its leverage, under the penalty of that row (n × columns)."""
     gram, columns = X.T @ X, X.shape[1]
     if (penalties == penalties[0]).all():
         own = np.linalg.solve(gram + np.diag(penalties[0]), X.T).T
     else:
-        own, size = np.empty_like(X), max(1, CELLS // columns**2)
+        own, size = np.empty_like(X), max(1, 2**20 // columns**2)  # numbers in the matrices solved at once
         for start in range(0, len(X), size):
             rows = slice(start, start + size)
             matrices = gram + penalties[rows, :, None] * np.eye(columns)

@@ -1,1 +1,0 @@
-"""Predictions of each row by all others, in one computation for each method."""

@@ -1,1 +1,0 @@
-"""Choosing among configurations of a model by inner splits of its training rows."""
