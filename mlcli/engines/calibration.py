@@ -1,34 +1,35 @@
-"""Scores of classes made probabilities, without a change of which class is the most probable one."""
+"""Probabilities from scores of classes, or from probabilities of pairs of classes.
+
+Calibration multiplies scores by a slope before the softmax, which never changes the most probable class.
+"""
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 import numpy as np
 
 from mlcli.core.tables import Array, Codes
+from mlcli.engines.symmetric import solved
 
 LEAST_SLOPE = 1e-3
-"""What is left of a slope, in units of the scores, where scores tell nothing about rows that were left out."""
-STEPS = 100
+"""The least slope, in units of the scores, if scores tell nothing about rows that were left out."""
 
 
 def softmax(scores: Array) -> Array:
-    """exp(score) as shares of the row."""
+    """exp(score) as shares of the sum of the row."""
     columns = np.ascontiguousarray(scores.T)
-    powers = np.exp(columns - columns.max(axis=0))
-    return np.asarray((powers / powers.sum(axis=0)).T)
+    exponentials = np.exp(columns - columns.max(axis=0))
+    return np.asarray((exponentials / exponentials.sum(axis=0)).T)
 
 
 def of_all_classes(shares: Array, totals: Array) -> Array:
-    """Probabilities of the classes that had rows, and 0 for those without: ``totals`` is the weight of each."""
+    """Probabilities of all classes, 0 for those without rows; ``totals`` is the weight of each."""
     result = np.zeros((len(shares), len(totals)))
     result[:, totals > 0] = shares
     return result
 
 
 def of_present_classes(outputs: Array, slope: float, totals: Array) -> Array:
-    """softmax(slope × outputs) of the classes that had rows, and 0 for those without."""
+    """softmax(slope × outputs) of the classes with rows, and 0 for those without."""
     return of_all_classes(softmax(slope * outputs[:, totals > 0]), totals)
 
 
@@ -38,48 +39,30 @@ def two_sided(score: Array) -> Array:
 
 
 def slope(scores: Array, y: Codes, weights: Array) -> float:
-    """The a at which softmax(a · scores) is likeliest, by Newton's method between bounds.
+    """The slope a at which softmax(a · scores) of rows that were left out is likeliest.
 
-    The scores are those of rows that were left out. The target of each row is Platt's (N + 1)/(N + 2) for its
-    class of N rows, and the rest for the others, so that a is finite where all are right.
+    The target of each row is Platt's (N + 1)/(N + 2) for its class of N rows, and the rest for the others, so that
+    a is finite if all scores are right. Newton's method finds it between bounds. The mean of the scores comes near
+    its maximum exponentially, so a step is for the logarithm of what the mean lacks of that.
     """
     columns = np.ascontiguousarray((scores - scores.mean(axis=1, keepdims=True)).T)
     unit = float(np.average(np.abs(columns).max(axis=0), weights=weights))
     if not unit > 0:
         return 1.0
     totals = np.bincount(y, weights=weights, minlength=len(columns))
-    sure = ((totals + 1) / (totals + 2))[y]
+    own_target = ((totals + 1) / (totals + 2))[y]
     own = columns[y, np.arange(len(y))]
-    target = float(weights @ (own * (sure - (1 - sure) / (len(columns) - 1))))
-
-    def moments(at: float) -> tuple[float, float]:
-        shares = softmax((at * columns).T).T
-        mean = (shares * columns).sum(axis=0)
-        return float(weights @ mean), float(weights @ ((shares * columns**2).sum(axis=0) - mean**2))
-
-    return _where_mean_is(target, float(weights @ columns.max(axis=0)), moments, unit)
-
-
-def slope_of_present(outputs: Array, y: Codes, weights: Array) -> float:
-    """The same for outputs of all classes, of which some may have no rows; 1 where fewer than two have."""
-    present, place = np.unique(y, return_inverse=True)
-    return slope(outputs[:, present], place.astype(np.int32), weights) if len(present) > 1 else 1.0
-
-
-def _where_mean_is(
-    target: float, most: float, moments: Callable[[float], tuple[float, float]], unit: float
-) -> float:
-    """The slope at which the mean of scores is a target; ``moments`` has the mean and how fast it rises.
-
-    It comes near ``most`` by powers of e, so that Newton's steps are for the logarithm of what it lacks of that.
-    """
+    target = float(weights @ (own * (own_target - (1 - own_target) / (len(columns) - 1))))
+    most = float(weights @ columns.max(axis=0))
     low, high, at = LEAST_SLOPE / unit, np.inf, LEAST_SLOPE / unit
-    for _ in range(STEPS):
-        mean, curve = moments(at)
-        left = most - mean
+    for _ in range(100):
+        shares = softmax((at * columns).T).T
+        means = (shares * columns).sum(axis=0)
+        mean, curve = float(weights @ means), float(weights @ ((shares * columns**2).sum(axis=0) - means**2))
+        lacking = most - mean
         low, high = (low, at) if mean > target else (at, high)
-        rising = curve > 0 and left > 0 and target < most
-        step = at + left * np.log(left / (most - target)) / curve if rising else np.inf
+        rising = curve > 0 and lacking > 0 and target < most
+        step = at + lacking * np.log(lacking / (most - target)) / curve if rising else np.inf
         if low == high:
             break
         if abs(step - at) <= 1e-8 * at:
@@ -87,3 +70,25 @@ def _where_mean_is(
         between = (low + high) / 2 if np.isfinite(high) else 2 * low
         at = step if low < step < high else between
     return float(at)
+
+
+def slope_of_present(outputs: Array, y: Codes, weights: Array) -> float:
+    """The slope for outputs of all classes, of which some may have no rows; 1 if fewer than two have."""
+    present, index = np.unique(y, return_inverse=True)
+    return slope(outputs[:, present], index.astype(np.int32), weights) if len(present) > 1 else 1.0
+
+
+def pairwise_coupling(pairwise: Array, pairs: Codes, classes: int) -> Array:
+    """The probabilities of classes that fit those of pairs best (Wu, Lin & Weng 2004, second method).
+
+    ``pairwise`` has for each row and pair (first, second) the probability r of the second; p minimises
+    Σ (r_ji p_i − r_ij p_j)² among distributions: with Q the matrix of that sum, (Q + 11ᵀ) p is the same for all.
+    """
+    r = np.zeros((len(pairwise), classes, classes))
+    against = np.clip(pairwise, 1e-7, 1 - 1e-7)
+    r[:, pairs[:, 1], pairs[:, 0]], r[:, pairs[:, 0], pairs[:, 1]] = against, 1 - against
+    system = 1.0 - r * np.swapaxes(r, 1, 2)
+    indices = np.arange(classes)
+    system[:, indices, indices] = 1.0 + (r**2).sum(axis=1)
+    shares = np.maximum(solved(system, np.ones((len(r), 1, classes))).solution[:, 0], 0.0)
+    return np.asarray(shares / shares.sum(axis=1, keepdims=True))

@@ -1,13 +1,13 @@
-"""Normal distributions: what a covariance may look like, and densities of and draws from several side by side.
+"""Normal distributions: types of covariances, densities and random rows.
 
-A full covariance is a matrix (p × p), the others are the variances of the columns (p). Each is kept at or above a
-floor, variances far smaller than any that matter: without it a component on a single row would have an infinite
-density. The floored covariance is the likeliest of those that are allowed, not the likeliest of all plus
-something, which is why the log-likelihood of EM never falls.
+A full covariance is a matrix (p × p), a diagonal or spherical one the variances of the columns (p). Each is kept
+at or above a floor, variances far smaller than any that matter: otherwise a component on a single row would have
+an infinite density. The floored covariance is the likeliest of those allowed, so the log-likelihood of EM never
+falls.
 
-Of several, a covariance is known by its root R (directions × columns, RᵀR = Σ), so that μ + zR with standard
-normal z is a row, or by its whitener W (columns × directions, WᵀΣW = 1), so that |(x − μ)W|² is the squared
-distance. In directions that a covariance leaves out rows do not vary, and a density says nothing of them.
+A covariance is used by its root R (directions × columns, RᵀR = Σ), so that μ + zR with standard normal z is a row,
+or by its whitener W (columns × directions, WᵀΣW = 1), so that |(x − μ)W|² is the squared distance. Directions in
+which rows do not vary are left out, and densities do not depend on them.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from mlcli.engines.posteriors import log_sum
 
 LOG_TAU = float(np.log(2 * np.pi))
 NEAR = 1e-3
-"""A covariance within this share of the floor lies on it: EM ends a little above."""
+"""A covariance within this share of the floor is on it: EM ends a little above."""
 
 
 class Full:
     """Columns may vary together in any way: a matrix."""
 
     def free_parameters(self, columns: int) -> int:
-        """How many numbers one covariance takes; a matrix is symmetric."""
+        """The free parameters of one covariance, a symmetric matrix."""
         return columns * (columns + 1) // 2
 
     def shape(self, columns: int) -> tuple[int, ...]:
@@ -39,7 +39,7 @@ class Full:
         return columns, columns
 
     def scatter(self, deviations: Array, weights: Array) -> Array:
-        """The weighted sum of squares, and of products where the form needs them."""
+        """The weighted sum of squares and products."""
         return np.asarray((deviations * weights[:, None]).T @ deviations)
 
     def square(self, shift: Array) -> Array:
@@ -62,7 +62,7 @@ class Full:
         return not _is_definite(covariance - np.diag(floor) * (1 + NEAR))
 
     def whitener(self, covariance: Array) -> tuple[Array, float]:
-        """What makes deviations uncorrelated with variance 1, and the logarithm of its determinant."""
+        """The matrix that makes deviations uncorrelated with variance 1, and its log determinant."""
         try:
             factor = np.linalg.cholesky(covariance)
         except np.linalg.LinAlgError:
@@ -76,7 +76,7 @@ class Full:
         return np.asarray(np.einsum("ij,ij->i", whitened, whitened))
 
     def root(self, whitener: Array) -> Array:
-        """What makes standard normal rows (on its left) rows of such a covariance."""
+        """The matrix that turns standard normal rows (on its left) into rows of this covariance."""
         return np.asarray(np.linalg.inv(whitener))
 
     def deviations(self, covariance: Array) -> Array:
@@ -85,7 +85,7 @@ class Full:
 
 
 class Diagonal:
-    """Columns vary independently: a variance for each; the methods are those of ``Full``."""
+    """Columns vary independently, each with its variance; the methods are those of ``Full``."""
 
     def free_parameters(self, columns: int) -> int:
         """A variance for each column."""
@@ -96,11 +96,11 @@ class Diagonal:
         return (columns,)
 
     def scatter(self, deviations: Array, weights: Array) -> Array:
-        """Squares."""
+        """The weighted sums of squares."""
         return np.asarray(weights @ (deviations * deviations))
 
     def square(self, shift: Array) -> Array:
-        """Squares."""
+        """The squares."""
         return shift * shift
 
     def likeliest(self, scatter: Array, floor: Array) -> Array:
@@ -108,7 +108,7 @@ class Diagonal:
         return np.maximum(scatter, floor)
 
     def lies_on(self, floor: Array, covariance: Array) -> bool:
-        """Whether some variance is hardly more."""
+        """Whether some variance is hardly above the floor."""
         return bool((covariance <= floor * (1 + NEAR)).any())
 
     def whitener(self, covariance: Array) -> tuple[Array, float]:
@@ -118,7 +118,7 @@ class Diagonal:
         return 1.0 / np.sqrt(covariance), -0.5 * float(np.log(covariance).sum())
 
     def squared_lengths(self, deviations: Array, whitener: Array) -> Array:
-        """The length of scaled rows."""
+        """The squared lengths of scaled rows."""
         return np.asarray((deviations * deviations) @ (whitener * whitener))
 
     def root(self, whitener: Array) -> Array:
@@ -142,7 +142,7 @@ class Spherical(Diagonal):
         return np.full_like(scatter, max(scatter.mean(), floor.mean())) if len(scatter) else scatter
 
     def lies_on(self, floor: Array, covariance: Array) -> bool:
-        """Whether the variance is hardly more."""
+        """Whether the variance is hardly above the floor."""
         return bool(covariance[0] <= floor.mean() * (1 + NEAR))
 
 
@@ -178,21 +178,20 @@ class Normal:
 
 
 def of_covariance(covariance: Array) -> Normal:
-    """By its spectrum, in columns of unit variance."""
+    """A normal distribution from its covariance, by the eigenvectors of the correlations."""
     unit = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     varies = unit > 0
-    array = np.where(varies, unit, 1.0)
-    values, vectors = np.linalg.eigh(covariance / np.outer(array, array))
-    # A direction with less than this share of the variance of the columns is left out
-    kept = values > 1e-8
+    divisor = np.where(varies, unit, 1.0)
+    values, vectors = np.linalg.eigh(covariance / np.outer(divisor, divisor))
+    kept = values > 1e-8  # directions in which the columns hardly vary are left out
     values, vectors = values[kept], vectors[:, kept]
     root = np.sqrt(values)[:, None] * vectors.T * unit
     log_spread = 0.5 * float(np.log(values).sum()) + float(np.log(unit[varies]).sum())
-    return Normal(root, vectors / np.sqrt(values) / array[:, None], log_spread)
+    return Normal(root, vectors / np.sqrt(values) / divisor[:, None], log_spread)
 
 
 def of_whitener(whitener: Array, unit: Array) -> Normal:
-    """By what makes it the identity; ``unit`` is how far columns vary, 0 for those that take no part."""
+    """A normal distribution from its whitener; ``unit`` is how far columns vary, 0 for those that take no part."""
     varies = unit > 0
     u, values, v = np.linalg.svd(unit[:, None] * whitener, full_matrices=False)
     kept = values > 0
@@ -201,11 +200,11 @@ def of_whitener(whitener: Array, unit: Array) -> Normal:
 
 
 def log_joint(X: Array, log_shares: Array, means: Array, normals: Sequence[Normal]) -> Array:
-    """The logarithms of π_k N(x; μ_k, Σ_k) (k × rows); shares of 0 make it that of 0."""
+    """The logarithms of π_k N(x; μ_k, Σ_k) (k × rows); -infinity for shares of 0."""
     joint = np.full((len(means), len(X)), -np.inf)
     for k in np.flatnonzero(np.isfinite(log_shares)).tolist():
-        away = (X - means[k]) @ normals[k].whitener
-        joint[k] = log_shares[k] + normals[k].log_height - 0.5 * np.einsum("ij,ij->i", away, away)
+        whitened = (X - means[k]) @ normals[k].whitener
+        joint[k] = log_shares[k] + normals[k].log_height - 0.5 * np.einsum("ij,ij->i", whitened, whitened)
     return joint
 
 
@@ -217,14 +216,13 @@ def log_density(X: Array, log_shares: Array, means: Array, normals: Sequence[Nor
 def covariance_table(
     title: str, names: Sequence[str], covariances: dict[str, Array], of: str = "", note: str = ""
 ) -> findings.Explanation:
-    """The matrices one below the other, each line with what it is of; none where columns are many."""
+    """The matrices one below the other, each line labelled; no table for more than eight columns."""
     keys = (of,) if of else ()
     lines = tuple(
         (*(label,) * len(keys), name, *line)
         for label, covariance in covariances.items()
         for name, line in zip(names, covariance.tolist(), strict=True)
     )
-    # A covariance of more columns is no table to read
     if not 0 < len(names) <= 8:
         return ()
     return (findings.Table(title, (*keys, "column", *names), lines, note=note),)
@@ -233,10 +231,10 @@ def covariance_table(
 def drawn(
     n: int, shares: Array, means: Array, roots: Sequence[Array], rng: np.random.Generator
 ) -> tuple[Codes, Array]:
-    """So many rows, and which of the distributions each is from."""
-    kind = rng.choice(len(shares), n, p=shares / shares.sum()).astype(np.int32)
-    X = means[kind]
+    """Random rows, and the component that each is from."""
+    component = rng.choice(len(shares), n, p=shares / shares.sum()).astype(np.int32)
+    X = means[component]
     for k, root in enumerate(roots):
-        mine = np.flatnonzero(kind == k)
-        X[mine] += rng.standard_normal((len(mine), len(root))) @ root
-    return kind, X
+        rows = np.flatnonzero(component == k)
+        X[rows] += rng.standard_normal((len(rows), len(root))) @ root
+    return component, X

@@ -195,12 +195,12 @@ def _answers_of_stages(
     longest, task = models[int(np.argmax(counts))].fresh(), test.task
     try:
         fit(longest)
-        last = task.predict_rows(longest, test)
+        last: Answers = task.predict_rows(longest, test)
         if len(models) == 1 or not isinstance(longest, Staged):
             return [last] * len(models)
         at = sorted({count for count in counts if count < longest.stages()})
         predictions = longest.staged(test.table, at) if at else iter(())
-        staged = {
+        staged: dict[int, Answers] = {
             count: task.answers_with(longest, test, prediction)
             for count, prediction in zip(at, predictions, strict=True)
         }
@@ -212,7 +212,8 @@ def _answers_of_stages(
 def mean_score(metric: Metric, answers: Sequence[Answers], pooled: bool) -> tuple[float, float, str]:
     """The mean of a metric over splits, its standard error, and why there is none.
 
-    It is one score of all answers if they are ``pooled``, if there is one split, or if the metric is undefined in one.
+    It is one score of all answers if they are ``pooled``, if there is one split, or if the metric is undefined in
+    one.
     """
     values = [metric.compute(answer) for answer in answers]
     numbers = np.array([value for value in values if not isinstance(value, Undefined)])

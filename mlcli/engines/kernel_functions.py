@@ -1,4 +1,4 @@
-"""Kernel functions: how alike two rows are, as the inner product of what some map makes of them.
+"""Kernel functions: the similarity of two rows, as an inner product in some feature space.
 
 linear x·z,  polynomial (γ x·z + offset)^degree,  gaussian exp(−γ‖x − z‖²) with γ = 1/(2σ²),
 precomputed: a matrix that the table itself holds.
@@ -17,21 +17,19 @@ from mlcli.core.tables import Array, Rows
 from mlcli.engines.centres import squared_lengths
 
 PRECISE_ROWS = 3_000
-"""Matrices of more rows are kept in single precision, as LIBSVM's are."""
+"""Matrices of more rows are in single precision, as LIBSVM's are."""
 MOST_BYTES = 2_500_000_000
 """Larger matrices are refused."""
-MOST_NAMED = 5
-GRID_BITS = 30
 BLOCK_CELLS = 64_000
-"""Kernel values that are worked out at once, so that they stay in the cache of the processor."""
+"""Kernel values computed at once, so that they stay in the cache of the processor."""
 
 Towards = Callable[[Array], Array]
-"""The kernel of each of some rows with each of those that it was made for."""
+"""From any rows, their kernel with the rows that the function was made for."""
 
 
 @dataclass(frozen=True)
 class KernelFunction:
-    """A kernel by its name, and the parameters that it has use for."""
+    """A kernel by its name, with its parameters."""
 
     name: str = "gaussian"
     gamma: float = 1.0
@@ -39,7 +37,7 @@ class KernelFunction:
     offset: float = 1.0
 
     def towards(self, Z: Array) -> Towards:
-        """What gives the kernel of any rows with each row of Z."""
+        """A function that returns the kernel of any rows with each row of Z."""
         return KERNELS[self.name](self, Z)
 
     def __call__(self, X: Array, Z: Array) -> Array:
@@ -47,10 +45,7 @@ class KernelFunction:
         return self.towards(Z)(X)
 
     def matrix(self, X: Array, *, precise: bool = False) -> Array:
-        """The kernel of every two of some rows, block by block.
-
-        In double precision where that is asked for, or where there are few rows.
-        """
+        """The kernel of all pairs of rows; many rows are in single precision, unless ``precise``."""
         rows, precision = len(X), np.dtype(np.float64 if precise or len(X) <= PRECISE_ROWS else np.float32)
         if rows**2 * precision.itemsize > MOST_BYTES:
             size = f"{rows**2 * precision.itemsize / 1e9:.1f} GB"
@@ -77,7 +72,7 @@ class KernelFunction:
 
 
 def _blocks(X: Array, Z: Array) -> list[slice]:
-    """Slices of rows that are worked out at once; more where rows are long, or Z would be read too often."""
+    """Slices of rows computed at once; at least as many as columns, or Z would be read too often."""
     rows, step = len(X), max(1, BLOCK_CELLS // max(1, len(Z)), X.shape[1])
     return [slice(at, at + step) for at in range(0, max(1, rows), step)]
 
@@ -94,22 +89,22 @@ def polynomial(kernel: KernelFunction, Z: Array) -> Towards:
 
 
 def gaussian(kernel: KernelFunction, Z: Array) -> Towards:
-    """exp(2γ x·z − γ‖x‖² − γ‖z‖²), all in one product; rows are measured from the mean of Z, to keep digits."""
-    root, middle = np.sqrt(kernel.gamma), Z.mean(axis=0)
-    around = root * (Z - middle)
-    second = np.vstack([2.0 * around.T, np.ones(len(Z)), -squared_lengths(around)])
+    """exp(2γ x·z − γ‖x‖² − γ‖z‖²) as one product; rows are centred at the mean of Z, to keep digits."""
+    root, centre = np.sqrt(kernel.gamma), Z.mean(axis=0)
+    scaled_z = root * (Z - centre)
+    factors = np.vstack([2.0 * scaled_z.T, np.ones(len(Z)), -squared_lengths(scaled_z)])
 
     def values(X: Array) -> Array:
-        around = root * (X - middle)
-        powers = np.column_stack([around, -squared_lengths(around), np.ones(len(X))]) @ second
-        np.minimum(powers, 0.0, out=powers)
-        return np.asarray(np.exp(powers, out=powers))
+        scaled = root * (X - centre)
+        exponents = np.column_stack([scaled, -squared_lengths(scaled), np.ones(len(X))]) @ factors
+        np.minimum(exponents, 0.0, out=exponents)
+        return np.asarray(np.exp(exponents, out=exponents))
 
     return values
 
 
 def precomputed(kernel: KernelFunction, Z: Array) -> Towards:
-    """The cells at the places that Z names."""
+    """The cells at the indices in Z."""
     indices = Z[:, 0].astype(np.intp)
     return lambda X: X[:, indices]
 
@@ -131,16 +126,12 @@ SQUARED_LENGTHS: dict[str, Callable[[KernelFunction, Array], Array]] = {
 """K(x, x) of each row."""
 
 
-BEYOND_REACH = 1e4
-"""Minus the logarithm of a kernel where it has ended, at u = 1; it grows with u, so that the nearest row wins."""
-
-
 def _ending(inside: Callable[[Array], Array]) -> Callable[[Array], Array]:
-    """The logarithm of a kernel that is 0 from u = 1 on."""
+    """The logarithm of a kernel that is 0 from u = 1 on; there it is −10,000 u, so that the nearest row wins."""
 
     def log_kernel(u: Array) -> Array:
-        reached = u < 1
-        return np.asarray(np.where(reached, np.log(inside(np.where(reached, u, 0.0))), -BEYOND_REACH * u))
+        is_inside = u < 1
+        return np.asarray(np.where(is_inside, np.log(inside(np.where(is_inside, u, 0.0))), -1e4 * u))
 
     return log_kernel
 
@@ -152,14 +143,14 @@ LOG_KERNELS: dict[str, Callable[[Array], Array]] = {
     "epanechnikov": _ending(lambda u: 1 - u),
     "triangular": _ending(lambda u: 1 - np.sqrt(u)),
 }
-"""The logarithm of kernels that fall with the distance, of u = γ‖x − z‖²."""
+"""The logarithms of kernels that fall with the distance, as functions of u = γ‖x − z‖²."""
 
 
 def named_landmarks(rows: Rows, numbers: Sequence[int]) -> Rows:
-    """The places in training rows of the rows of the file that a user has numbered, from 1 on."""
+    """The indices in the training rows of rows of the file, which a user has numbered from 1."""
     indices = np.flatnonzero(np.isin(rows, np.array(numbers) - 1))
     if not len(indices):
-        requested = listed(list(map(str, numbers)), MOST_NAMED)
+        requested = listed(list(map(str, numbers)), 5)
         what = f"none of the landmark_rows {requested} is a training row"
         raise FitError(
             what, hint="rows of the file are numbered from 1; those that are held out cannot be landmarks"
@@ -177,20 +168,20 @@ def scale(X: Array, weights: Array) -> float:
 
 
 def one_width(gamma: float | None, sigma: float | None) -> list[str]:
-    """What is wrong with two widths of one kernel."""
+    """A problem if both widths of one kernel are given."""
     return ["gamma and sigma are two names of one thing: give one"] if gamma and sigma else []
 
 
 def on_grid(X: Array) -> Array:
-    """The rows to nine digits of how far each column spreads: no search follows the last digits of scaling."""
+    """The rows, rounded to nine digits of the range of each column, so that no search depends on rounding."""
     low, high = X.min(axis=0), X.max(axis=0)
     spread = np.where(high > low, high - low, 1.0)
-    step = 2.0 ** (np.ceil(np.log2(spread)) - GRID_BITS)
+    step = 2.0 ** (np.ceil(np.log2(spread)) - 30)
     return np.asarray(np.round(X / step) * step)
 
 
 def symmetric_matrix(K: Array) -> Array:
-    """A matrix of a user, if it is the kernel of anything: symmetric, without a negative eigenvalue."""
+    """A user's matrix, refused unless it is a kernel: symmetric, without a negative eigenvalue."""
     size = float(np.abs(K).max(initial=0.0))
     if not np.allclose(K, K.T, rtol=0, atol=1e-8 * size):
         raise FitError("the precomputed kernel is not symmetric", hint="k_j in row i is the same as k_i in row j")

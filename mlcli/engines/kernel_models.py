@@ -1,12 +1,13 @@
-"""What methods with a kernel function have in common: its parameters, and the rows as it sees them."""
+"""What methods with a kernel function share: its parameters, and the rows as the kernel sees them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mlcli.core import findings
 from mlcli.core.abilities import SearchRanges, SharesWork
@@ -24,10 +25,6 @@ from mlcli.engines.linear_scores import terms_of_points
 from mlcli.tasks.classification import LabelledRows
 
 PRECOMPUTED = "precomputed"
-REACH = 30.0
-"""How many times a gamma worth trying is less, or more, than what the spread of the columns suggests."""
-MOST_ROWS, MOST_OUTPUTS = 10, 6
-"""Of more coefficients the largest are shown, and of more outputs none."""
 R = TypeVar("R", bound=RowsOfTable)
 
 
@@ -66,17 +63,17 @@ class KernelModel(Model, SearchRanges, SharesWork):
 
     gamma_: float = learned()
     points_: Array = learned()
-    """The rows that a kernel is taken to; of a precomputed one their places in the file."""
+    """The rows that the kernel compares with; for a precomputed one their indices in the file."""
     rows_: Rows = learned()
-    """Which rows of the file these are; of equal ones the first."""
+    """Their indices in the file; of equal rows the first."""
 
     @property
     def accepts(self) -> Accepts:
-        """Numbers on one scale, but for a matrix that is a kernel already; and weights."""
+        """Weights, and numbers on one scale unless they are a kernel already."""
         return Accepts(weights=True, prefers_scaled=self.kernel != PRECOMPUTED)
 
     def conflicts(self) -> list[str]:
-        """One width, and a matrix exactly where it is the kernel."""
+        """Two widths, or a matrix that does not fit the kernel."""
         result = one_width(self.gamma, self.sigma)
         if (self.kernel == PRECOMPUTED) != (self.matrix is not None):
             result.append("a precomputed kernel, and no other, needs `matrix`: how its columns begin, such as k_")
@@ -84,33 +81,33 @@ class KernelModel(Model, SearchRanges, SharesWork):
 
     @property
     def function(self) -> KernelFunction:
-        """The kernel with what was learned of its width."""
+        """The kernel with its learned width."""
         return KernelFunction(self.kernel, self.gamma_, self.degree, self.offset)
 
     def seen(self, table: Table) -> Array:
-        """What the kernel reads of rows: their numbers, or the columns of the matrix in their order."""
+        """The numbers that the kernel reads: those of the rows, or the columns of the matrix in order."""
         if self.matrix is None:
             return table.numbers
-        names = [column.name for column in table.number_columns]
-        places = {
-            name.removeprefix(self.matrix): at for at, name in enumerate(names) if name.startswith(self.matrix)
-        }
-        order = [places.get(str(number)) for number in range(1, len(places) + 1)]
-        if not order or None in order:
-            missing = order.index(None) + 1 if order else 1
-            text = f"there is no column of numbers '{self.matrix}{missing}'"
-            raise FitError(
-                text, hint=f"the columns are {self.matrix}1, {self.matrix}2, ..., one for each row of the file"
-            )
+        indices = {column.name: index for index, column in enumerate(table.number_columns)}
+        count, order = sum(name.startswith(self.matrix) for name in indices), []
+        for number in range(1, max(count, 1) + 1):
+            name = f"{self.matrix}{number}"
+            if name not in indices:
+                hint = f"the columns are {self.matrix}1, {self.matrix}2, ..., one for each row of the file"
+                raise FitError(f"there is no column of numbers '{name}'", hint=hint)
+            order.append(indices[name])
         return table.numbers[:, np.array(order, np.intp)]
 
     def kernel_of(self, data: RowsOfTable, *, precise: bool = False) -> tuple[Array, Array]:
-        """Settle the width; the points of training rows, and the kernel of every two of them."""
+        """Set the width; return the points of the training rows, and the kernel of all pairs."""
         seen = self.seen(data.table)
         if seen.shape[1] == 0:
             raise FitError(f"there is no column that {self.id} could compare rows by")
         if self.kernel != PRECOMPUTED:
-            self.gamma_ = self._width(seen, data.weights)
+            if self.sigma is not None:
+                self.gamma_ = 1.0 / (2.0 * self.sigma**2)
+            else:
+                self.gamma_ = scale(seen, data.weights) if self.gamma is None else self.gamma
             key = (self.id, self.function, precise)
             return seen, self.shared(key, lambda: self.function.matrix(seen, precise=precise))
         self.gamma_ = 1.0
@@ -120,50 +117,45 @@ class KernelModel(Model, SearchRanges, SharesWork):
             raise FitError(text, hint=f"one column for each row of the file, {self.matrix}1 for the first")
         return points, symmetric_matrix(self.function(seen, points))
 
-    def search_range(self, parameter: str, data: Any) -> Range | None:
-        """Widths around the one that the spread of the columns suggests."""
+    def search_range(self, parameter: str, data: RowsOfTable) -> Range | None:
+        """Widths up to 30 times smaller or larger than the one that the spread of the columns suggests."""
         seen = self.seen(data.table)
         if parameter != "gamma" or not seen.shape[1]:
             return None
         usual = scale(seen, data.weights)
-        return log_range(usual / REACH, usual * REACH)
-
-    def _width(self, seen: Array, weights: Array) -> float:
-        if self.sigma is not None:
-            return 1.0 / (2.0 * self.sigma**2)
-        return scale(seen, weights) if self.gamma is None else self.gamma
+        return log_range(usual / 30.0, usual * 30.0)
 
     def responses(self, table: Table, coefficients: Array) -> Array:
-        """Σ coefficients × kernel to the points kept (rows × outputs)."""
+        """Σ coefficients × kernel with the points (rows × outputs)."""
         return self.function.weighted(self.seen(table), self.points_, coefficients)
 
     def terms_of_points(
         self, table: Table, outputs: Sequence[str], coefficients: Array, levels: Array | float
     ) -> findings.Table:
-        """What each point adds to the outputs about one row, those that add most first."""
-        alike = self.function(self.seen(table), self.points_)[0]
-        added = np.reshape(coefficients, (len(self.points_), -1)) * alike[:, None]
+        """The contribution of each point to the outputs of one row, the largest first."""
+        kernel = self.function(self.seen(table), self.points_)[0]
+        added = np.reshape(coefficients, (len(self.points_), -1)) * kernel[:, None]
         names = [f"training row {row + 1}" for row in self.rows_.tolist()]
-        return terms_of_points(names, alike, added, levels, outputs, "Contribution of each training row")
+        return terms_of_points(names, kernel, added, levels, outputs, "Contribution of each training row")
 
     def weights(self, outputs: Sequence[str], coefficients: Array, symbol: str = "α") -> findings.Explanation:
-        """The coefficients of the rows that count most, and of the columns where the kernel is linear."""
-        rows = (self._weights_of_rows(outputs, coefficients, symbol),) if 0 < len(outputs) <= MOST_OUTPUTS else ()
-        if self.kernel != "linear" or not len(outputs):
-            return rows
-        slopes = zip(*(coefficients.T @ self.points_).tolist(), strict=True)
-        columns = tuple((column.name, *of) for column, of in zip(self.columns_, slopes, strict=True))
-        return *rows, findings.Table("Weights", ("column", *outputs), columns)
-
-    def _weights_of_rows(self, outputs: Sequence[str], coefficients: Array, symbol: str) -> findings.Table:
-        order = np.argsort(-np.abs(coefficients).max(axis=1), kind="stable")[:MOST_ROWS].tolist()
-        lines = tuple((str(self.rows_[k] + 1), *coefficients[k].tolist()) for k in order)
-        most = ", of which these count most" if len(coefficients) > MOST_ROWS else ""
-        note = f"Σ {symbol} K(xᵢ, x) runs over {counted(len(coefficients), 'training row')}{most}."
-        return findings.Table(f"Coefficients {symbol}", ("training row", *outputs), lines, note=note)
+        """The ten largest coefficients of rows unless outputs are many; of columns if the kernel is linear."""
+        sections, most_rows, most_outputs = list[findings.Finding](), 10, 6
+        if 0 < len(outputs) <= most_outputs:
+            order = np.argsort(-np.abs(coefficients).max(axis=1), kind="stable")[:most_rows].tolist()
+            lines = tuple((str(self.rows_[k] + 1), *coefficients[k].tolist()) for k in order)
+            most = ", of which these count most" if len(coefficients) > most_rows else ""
+            note = f"Σ {symbol} K(xᵢ, x) runs over {counted(len(coefficients), 'training row')}{most}."
+            title, header = f"Coefficients {symbol}", ("training row", *outputs)
+            sections.append(findings.Table(title, header, lines, note=note))
+        if self.kernel == "linear" and len(outputs):
+            slopes = zip(*(coefficients.T @ self.points_).tolist(), strict=True)
+            columns = tuple((column.name, *line) for column, line in zip(self.columns_, slopes, strict=True))
+            sections.append(findings.Table("Weights", ("column", *outputs), columns))
+        return tuple(sections)
 
     def check_points(self, coefficients: Array) -> None:
-        """Refuse learned points that do not fit columns, and coefficients that do not fit, or are no numbers."""
+        """Refuse saved points or coefficients that do not fit, or are not finite."""
         width = 1 if self.kernel == PRECOMPUTED else len(self.columns_)
         if self.points_.ndim != 2 or self.points_.shape[1] != width or len(coefficients) != len(self.points_):
             raise ValueError(f"the points or coefficients of {self.id} do not fit its columns")
@@ -176,16 +168,16 @@ class KernelModel(Model, SearchRanges, SharesWork):
 
 
 def distinct_rows(data: R) -> R:
-    """Rows that differ, in an order that follows from their content, each with the summed weight of its equals.
+    """The distinct rows in an order that depends on their content, each with the summed weight of its equals.
 
-    So what is learned by moving from row to row until little changes depends neither on the order of the file, nor
-    on whether a row has weight 2 or stands there twice, nor on the last digits of scaled columns.
+    A search that goes from row to row then depends neither on the order of the file, nor on whether a row has
+    weight 2 or appears twice, nor on the last digits of scaled columns.
     """
     data = data.counted()
     data = data.with_table(replace(data.table, numbers=on_grid(data.table.numbers)))
     data = data.take(order_of_content(data))
     targets = [target[:, None] for target in targets_of(data)]
-    blocks: list[Any] = [data.table.numbers, data.table.codes, *targets]
+    blocks: list[NDArray[np.generic]] = [data.table.numbers, data.table.codes, *targets]
     differs = np.any([(block[1:] != block[:-1]).any(axis=1) for block in blocks], axis=0)
     first = np.flatnonzero(np.concatenate([[True], differs]))
     if len(first) == len(data):
@@ -194,6 +186,6 @@ def distinct_rows(data: R) -> R:
 
 
 def class_by_class(rows: LabelledRows) -> LabelledRows:
-    """The rows of the class that is met first, then those of the next, whatever they are called."""
+    """The rows of the class that comes first, then those of the next, whatever their names."""
     present, first = np.unique(rows.y, return_index=True)
     return rows.take(np.argsort(first[np.searchsorted(present, rows.y)], kind="stable"))

@@ -1,10 +1,10 @@
-"""The dual problem of support vector machines, solved by SMO: classes, values and one class alike.
+"""The dual problem of support vector machines, solved by SMO (sequential minimal optimisation).
 
     maximise Σᵢ tᵢβᵢ − ½ Σᵢⱼ βᵢβⱼ K(xᵢ, xⱼ) − ε Σᵢ|βᵢ|  with  lowerᵢ ≤ βᵢ ≤ upperᵢ and Σβ as it is at the start
 
 gives f(x) = Σᵢ βᵢ K(xᵢ, x) + b. For classes y = ±1 the targets are y, β = αy and its bounds 0 and Cy; for values
 the targets are the values and the bounds −C and C; for one class the targets are 0 and a start has Σβ = 1. Pairs
-are chosen as LIBSVM does; in long searches rows at a bound that nothing draws away from it are set aside at times.
+are chosen as in LIBSVM; long searches set aside rows that would stay at their bound (shrinking).
 """
 
 from __future__ import annotations
@@ -21,19 +21,13 @@ from mlcli.core.tables import Array, Flags, Rows
 from mlcli.engines.calibration import LEAST_SLOPE
 from mlcli.engines.symmetric import inverse_factor
 
-ROUND, FEW = 1_000, 0.7
-"""After so many moves, or one for each row, those that cannot move are set aside, if that leaves so few."""
-MOVES = 2_000_000
-"""Pairs are moved at most so often, and 1,000 times for each row."""
 RIDGE = 1e-10
-"""Share of the kernel's size that keeps systems of equal support vectors solvable."""
-FEW_FREE = 200
-"""With more rows on the margin, products of blocks are faster than one elimination."""
+"""The share of the kernel's size that keeps systems of equal support vectors solvable."""
 
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """The coefficients of the training rows, and what follows from them."""
+    """The coefficients of the training rows, with the offset and the residuals."""
 
     target: Array
     beta: Array
@@ -41,10 +35,10 @@ class Solution:
     upper: Array
     offset: float
     residual: Array
-    """target − Kβ: what the training rows lack of their targets, without the offset."""
+    """target − Kβ, without the offset."""
     converged: bool
     stopped: bool
-    """Whether any coefficient was at a bound on the way; else wider bounds would have changed nothing."""
+    """Whether any coefficient reached a bound; otherwise wider bounds would change nothing."""
 
     @property
     def products(self) -> Array:
@@ -63,25 +57,25 @@ class Solution:
 
     @cached_property
     def free(self) -> Flags:
-        """The support vectors that are at no bound: those on the margin."""
+        """The support vectors at no bound, which are on the margin."""
         return np.asarray((self.beta != 0) & (self.beta > self.lower) & (self.beta < self.upper))
 
     @cached_property
     def bounded(self) -> Flags:
-        """The support vectors at a bound: those inside the margin."""
+        """The support vectors at a bound, which are inside the margin."""
         return np.asarray((self.beta != 0) & ~self.free)
 
     def turned(self, sign: float) -> Solution:
-        """The same for targets of the other sign, where that is negative."""
+        """The solution for targets times a sign."""
         if sign > 0:
             return self
-        turned = replace(self, target=-self.target, beta=-self.beta, lower=-self.upper, upper=-self.lower)
-        return replace(turned, offset=-self.offset, residual=-self.residual)
+        signs = {name: -getattr(self, name) for name in ("target", "beta", "offset", "residual")}
+        return replace(self, lower=-self.upper, upper=-self.lower, **signs)
 
 
 @dataclass(eq=False)
 class DualAscent:
-    """The coefficients so far, and what their rows lack of their targets."""
+    """The coefficients and the residuals while pairs are moved."""
 
     K: Array
     lower: Array
@@ -94,7 +88,7 @@ class DualAscent:
     stopped: bool = False
 
     def ascend(self, most: int) -> int:
-        """Move pairs until none gains more, at most so often; how often that was."""
+        """Move pairs until none gains more, at most ``most`` times; return the number of moves."""
         from mlcli.kernels.svm.smo import LANES, move_pairs
 
         limits = float(self.epsilon), float(self.tolerance), most
@@ -105,12 +99,12 @@ class DualAscent:
         return moves
 
     def movable(self) -> Rows:
-        """The rows whose coefficients gain by a move with any other; next to nothing at their bounds."""
+        """The rows whose coefficients would gain by a move with some other row."""
         gain, cost = self.residual + self.room[:2]
         return np.flatnonzero((gain > cost.min()) | (cost < gain.max()))
 
     def ascend_among(self, rows: Rows, most: int) -> int:
-        """The same with all coefficients but a few where they are (shrinking)."""
+        """Move pairs among a few rows (shrinking)."""
         bounds = self.lower[rows], self.upper[rows]
         limits = *bounds, self.epsilon, self.tolerance
         few = DualAscent(self.K[np.ix_(rows, rows)], *limits, self.beta[rows], self.residual[rows])
@@ -132,29 +126,32 @@ def solve(
     epsilon: float = 0.0,
     start: Array | None = None,
     tolerance: float = 1e-3,
-    moves: int = MOVES,
+    moves: int = 2_000_000,
 ) -> Solution:
-    """The maximum, up to ``tolerance`` in what a pair of coefficients could still gain per unit."""
+    """The maximum, up to ``tolerance`` in what a pair of coefficients could still gain per unit.
+
+    At most ``moves`` pairs are moved, and 1,000 for each row.
+    """
     beta = np.zeros(len(target)) if start is None else start.astype(np.float64)
     residual = target.astype(np.float64) if start is None else target - K @ beta
     ascent = DualAscent(K, lower, upper, epsilon, tolerance, beta, residual)
-    most, made, round_ = moves + 1000 * len(target), 0, max(ROUND, len(target))
+    most, total, per_round = moves + 1000 * len(target), 0, max(1_000, len(target))
     while True:
-        last = ascent.ascend(min(round_, most - made))
-        made += last
-        if last < round_ or made >= most:
+        last = ascent.ascend(min(per_round, most - total))
+        total += last
+        if last < per_round or total >= most:
             break
         rows = ascent.movable()
-        if len(rows) < FEW * len(target):
-            made += ascent.ascend_among(rows, most - made)
-    if made >= most:
-        text = f"stopped after {made} moves of pairs, so that the margin may not be the widest"
+        if len(rows) < 0.7 * len(target):  # otherwise setting aside the others does not pay
+            total += ascent.ascend_among(rows, most - total)
+    if total >= most:
+        text = f"stopped after {total} moves of pairs, so that the margin may not be the widest"
         warnings.warn(f"{text}; scaled columns or a smaller C would converge sooner", MlcliWarning, stacklevel=3)
-    return Solution(target, beta, lower, upper, ascent.offset, residual, made < most, ascent.stopped)
+    return Solution(target, beta, lower, upper, ascent.offset, residual, total < most, ascent.stopped)
 
 
 def among(K: Array, spans: Sequence[slice], room: Array) -> Array:
-    """The kernel of some spans of rows with each other, in memory that is used again: new one is slow."""
+    """The kernel among some spans of rows, in memory that is used again, since fresh memory is slow."""
     size = sum(span.stop - span.start for span in spans)
     if size == len(K):
         return K
@@ -168,19 +165,19 @@ def among(K: Array, spans: Sequence[slice], room: Array) -> Array:
 
 
 def left_out(K: Array, solution: Solution) -> Array:
-    """By how much f(xᵢ) would be lower (in the direction of βᵢ) had row i not been there: βᵢSᵢ², 0 for most rows.
+    """By how much f(xᵢ) would fall (in the direction of βᵢ) without row i: βᵢSᵢ², 0 for most rows.
 
-    Sᵢ, the span, is the distance in the space of the kernel from xᵢ to what the support vectors on the margin span
-    with coefficients that sum to 1. It is exact while the others stay where they are: on the margin, or at a
-    bound.
+    Sᵢ, the span, is the distance in feature space from xᵢ to the affine span of the support vectors on the margin.
+    It is exact if all other rows stay on the margin, or at their bound.
     """
     from mlcli.kernels.svm.left_out import losses, spans
 
     free, bounded = np.flatnonzero(solution.free), np.flatnonzero(solution.bounded)
     lost, m = np.zeros(len(K)), len(free)
     squares, products = np.empty((2, 2 * m + 1 + len(bounded)))
-    work = np.empty((m, len(squares)) if m <= FEW_FREE else 0)
-    if m <= FEW_FREE and spans(K, free, bounded, RIDGE, work, squares, products):
+    few = m <= 200  # with more rows on the margin, products of blocks are faster than one elimination
+    work = np.empty((m, len(squares)) if few else 0)
+    if few and spans(K, free, bounded, RIDGE, work, squares, products):
         squares, products = squares[m:], products[m:]
     else:
         squares, products = _sums_by_blocks(K, free, bounded)
@@ -189,7 +186,7 @@ def left_out(K: Array, solution: Solution) -> Array:
 
 
 def _sums_by_blocks(K: Array, free: Rows, bounded: Rows) -> Array:
-    """What ``spans`` fills, by LAPACK and products of blocks: without the columns of A."""
+    """The squares and products that ``spans`` fills, by LAPACK and products of blocks."""
     A = K[np.ix_(free, free)].astype(np.float64)
     A[np.diag_indices(len(free))] += RIDGE * max(A.diagonal().mean(), RIDGE)
     inverse = inverse_factor(A)
@@ -199,7 +196,7 @@ def _sums_by_blocks(K: Array, free: Rows, bounded: Rows) -> Array:
 
 
 def slope_of_two(score: Array, sides: Array, weights: Array) -> float:
-    """The slope of one score for or against the second of two classes (`calibration.slope`), −1 and 1."""
+    """``calibration.slope`` of one score for the second of two classes, whose sides are −1 and 1."""
     from mlcli.kernels.svm.left_out import likeliest_slope
 
     return likeliest_slope(score, sides, weights, LEAST_SLOPE)

@@ -18,9 +18,9 @@ from mlcli.engines.imported import (
     LARGEST_SEED,
     ForeignEstimator,
     as_a_guest,
+    build_estimator,
     class_for,
     estimator_class,
-    made,
     summary_of,
     takes_gaps,
     version_of,
@@ -52,7 +52,7 @@ class ImportedStep(ForeignEstimator, Step):
 
     def fit(self, data: Any, rng: np.random.Generator) -> None:
         """Fit it to the numbers, and to the target where there is one."""
-        self.transformer_ = made(self.path, self.given(), int(rng.integers(LARGEST_SEED)))
+        self.transformer_ = build_estimator(self.path, self.given(), int(rng.integers(LARGEST_SEED)))
         with as_a_guest(self.path):
             self.transformer_.fit(data.table.numbers, getattr(data, "y", None))
 

@@ -19,9 +19,9 @@ from mlcli.engines.imported import (
     LARGEST_SEED,
     ForeignEstimator,
     as_a_guest,
+    build_estimator,
     class_for,
     example_of,
-    made,
     summary_of,
     takes_gaps,
     takes_weights,
@@ -60,7 +60,7 @@ class Imported(ForeignEstimator, Model):
 
     def fit(self, data: Labelled | UnlabelledRows, rng: np.random.Generator) -> None:
         """Fit the estimator; to the class codes or the values of labelled rows."""
-        self.estimator_ = made(self.path, self.given(), int(rng.integers(LARGEST_SEED)))
+        self.estimator_ = build_estimator(self.path, self.given(), int(rng.integers(LARGEST_SEED)))
         target = (data.y,) if isinstance(data, Labelled) else ()
         weights = {} if data.weight is None else {"sample_weight": data.weight}
         with as_a_guest(self.path):
