@@ -27,14 +27,9 @@ from mlcli.metrics.pooling import rows_or_groups, units_of
 
 LEVEL = 0.95
 UPPER = (1 + LEVEL) / 2
-LONGER_ABOVE = 1.0
-"""Of means of squares few rows are much of the sum, and a sample without them has a low score and little spread at
-once: above, by factors, their intervals are longer by this over √n."""
 FARTHEST = 1_000
 """An interval to so many times a mean says no more than none. The standard error of a mean of values that are not
 negative is itself at most, so that of rows only two (t = 12.7; of three 4.3) can reach as far."""
-LARGEST_EXPONENT = 700.0
-"""exp of more is beyond the largest float."""
 NO_SPREAD = 1e-12
 """A standard deviation below this share of the size of the values is rounding."""
 LITTLE_SPREAD = 1e-6
@@ -105,7 +100,7 @@ class ScoreEstimate:
 
         def ends(reach: float) -> tuple[float, float]:
             odds = self.mean / (1 - self.mean)
-            factor = math.exp(min(reach / (self.mean * (1 - self.mean)), LARGEST_EXPONENT))
+            factor = math.exp(min(reach / (self.mean * (1 - self.mean)), 700.0))  # exp of more is infinite
             return odds / (odds + factor), odds / (odds + 1 / factor)
 
         return self._reaching(f"{how}, on the scale of log odds", ends)
@@ -176,9 +171,6 @@ def over_splits(
 # Rows that belong together, such as those of a sequence or repeated predictions for one row, are drawn together.
 # The row numbers seed the resamples, so that all models and metrics share them, as paired tests need.
 
-RESAMPLES = 1_000
-FEWEST = 200
-MOST_DRAWS = 20_000_000
 _kept: dict[tuple[Metric, str], Array] = {}
 
 
@@ -217,7 +209,7 @@ def percentile_interval(values: Array, how: str) -> Interval:
 
 def resamples_for(rows: int) -> int:
     """How many resamples of so many rows."""
-    return max(FEWEST, min(RESAMPLES, MOST_DRAWS // max(rows, 1)))
+    return max(200, min(1_000, 20_000_000 // max(rows, 1)))
 
 
 def drawn_from(answers: Answers) -> str:

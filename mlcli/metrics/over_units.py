@@ -1,8 +1,8 @@
 """The influence of rows on a score, and the standard error of the score over rows or groups of rows.
 
-The score of a cell is the mean of its parts: of its splits, or of the rounds of splits that judge every row
-once. The contributions of a unit (a row or a group) to the error are summed over all parts, so that a row that
-is judged ten times is still one row.
+The score of a cell is the mean of its parts: of its splits, or of the rounds of splits that test every row once.
+The contributions of a unit (a row or a group) to the error are summed over all parts, so that a row that is
+tested ten times is still one row.
 """
 
 from __future__ import annotations
@@ -48,14 +48,13 @@ PSEUDO_ROWS = 1.0
 
 
 def influence(metric: Metric, answers: Any) -> Array | None:
-    """The influence of each row on a score; None where only resampling tells."""
+    """The influence of each row on a score; None if only resampling tells."""
     if metric.influence is not None:
         return metric.influence(answers)
     if metric.rankings is not None:
-        placed = [
-            result for ranking in metric.rankings(answers) if (result := _influence_on_area(ranking)) is not None
-        ]
-        return np.asarray(answers.weights.sum() * np.mean(placed, axis=0)) if placed else None
+        influences = [_influence_on_area(ranking) for ranking in metric.rankings(answers)]
+        of_areas = [values for values in influences if values is not None]
+        return np.asarray(answers.weights.sum() * np.mean(of_areas, axis=0)) if of_areas else None
     if metric.of_tallies is not None:
         return slopes(_of_classes(metric, answers), tallies_of(answers)).of_rows(answers.truth, answers.predicted)
     if metric.per_row is None:
@@ -66,30 +65,31 @@ def influence(metric: Metric, answers: Any) -> Array | None:
 
 def variance_when_smoothed(metric: Metric, answers: LabelAnswers) -> tuple[float, float]:
     """A function of counts, and the variance of its influence, with a few errors more than were seen."""
-    function, counts = _of_classes(metric, answers), smoothed_counts(counts_of(answers))
+    function, counts = _of_classes(metric, answers), _smoothed_counts(counts_of(answers))
     tallies = Tallies.of(counts)
     influences = slopes(function, tallies).of_cells()
     return float(function(tallies)), float((counts * influences**2).sum() / counts.sum())
 
 
 def freedom_of_classes(metric: Metric, answers: Any) -> float | None:
-    """Welch & Satterthwaite's degrees of freedom where each class has an error of its own; None where none has."""
+    """Welch & Satterthwaite's degrees of freedom if each class has an error of its own; None if none has."""
     if metric.pooling != "where classes are rare" or not isinstance(answers, ClassAnswers):
         return None
-    classes, known = len(answers.classes), answers.truth >= 0
     rows = units_by_class(answers)
     if metric.of_tallies is not None and isinstance(answers, LabelAnswers):
         rows = rows + PSEUDO_ROWS
-        counts = smoothed_counts(counts_of(answers))
+        counts = _smoothed_counts(counts_of(answers))
         influences = slopes(_of_classes(metric, answers), Tallies.of(counts)).of_cells()
         spread = (counts * influences**2).sum(axis=1)
     else:
         of_rows = influence(metric, answers)
         if of_rows is None:
             return None
-        spread = np.bincount(answers.truth[known], (answers.weights * of_rows)[known] ** 2, classes)
-    total, by_class = float(spread.sum()), (spread**2 / np.maximum(rows - 1, 1)).sum()
-    return total**2 / float(by_class) if by_class > 0 else None
+        labelled = answers.truth >= 0
+        squares = (answers.weights * of_rows)[labelled] ** 2
+        spread = np.bincount(answers.truth[labelled], squares, len(answers.classes))
+    total, by_class = float(spread.sum()), float((spread**2 / np.maximum(rows - 1, 1)).sum())
+    return total**2 / by_class if by_class > 0 else None
 
 
 def _of_classes(metric: Metric, answers: LabelAnswers) -> Callable[[Tallies], Array]:
@@ -99,7 +99,7 @@ def _of_classes(metric: Metric, answers: LabelAnswers) -> Callable[[Tallies], Ar
     return lambda tallies: of_tallies(tallies, answers.classes)
 
 
-def smoothed_counts(counts: Array) -> Array:
+def _smoothed_counts(counts: Array) -> Array:
     """Counts with some rows more of every class that has rows, half of them right."""
     classes = len(counts)
     right = PSEUDO_ROWS / 2 * np.eye(classes)
@@ -109,20 +109,20 @@ def smoothed_counts(counts: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class TallySlopes:
-    """By how much a score moves with one right row more of each class, one of it, and one answered with it."""
+    """By how much a score moves with one right row more of each class, one of it, and one predicted as it."""
 
     right: Array
     actual: Array
-    answered: Array
+    predicted: Array
 
     def of_rows(self, truth: Codes, predicted: Codes) -> Array:
-        """The influence of rows of these classes with these answers."""
+        """The influence of rows of these classes with these predictions."""
         right = np.where(truth == predicted, self.right[truth], 0.0)
-        return np.asarray(self.actual[truth] + self.answered[predicted] + right)
+        return np.asarray(self.actual[truth] + self.predicted[predicted] + right)
 
     def of_cells(self) -> Array:
         """The influence of a row in each cell of a confusion matrix."""
-        return np.asarray(self.actual[:, None] + self.answered + np.diag(self.right))
+        return np.asarray(self.actual[:, None] + self.predicted + np.diag(self.right))
 
 
 def slopes(function: Callable[[Tallies], Array], tallies: Tallies) -> TallySlopes:
@@ -131,19 +131,17 @@ def slopes(function: Callable[[Tallies], Array], tallies: Tallies) -> TallySlope
     indices = np.argwhere(point > 0)
     # the relative step of the derivative; central differences err by its square
     steps = 1e-4 * point[point > 0]
-    result = np.zeros_like(point)
+    derivatives = np.zeros_like(point)
     # as many changed tallies at once as fit into memory
     for subset in np.array_split(np.arange(len(indices)), max(1, len(indices) * point.size // (1 << 20))):
-        up, down = (function(_changed(point, indices[subset], sign * steps[subset])) for sign in (1, -1))
-        result[tuple(indices[subset].T)] = tallies.support.sum() * (up - down) / (2 * steps[subset])
-    return TallySlopes(*np.nan_to_num(result))
-
-
-def _changed(point: Array, indices: Rows, by: Array) -> Tallies:
-    """The tallies once for each place, with another number there."""
-    stacked = np.repeat(point[:, None], len(indices), axis=1)
-    stacked[indices[:, 0], np.arange(len(indices)), indices[:, 1]] += by
-    return Tallies(*stacked)
+        changed, step = indices[subset], steps[subset]
+        values = []
+        for sign in (1, -1):
+            stacked = np.repeat(point[:, None], len(changed), axis=1)
+            stacked[changed[:, 0], np.arange(len(changed)), changed[:, 1]] += sign * step
+            values.append(function(Tallies(*stacked)))
+        derivatives[tuple(changed.T)] = tallies.support.sum() * (values[0] - values[1]) / (2 * step)
+    return TallySlopes(*np.nan_to_num(derivatives))
 
 
 def _influence_on_area(ranking: Ranking) -> Array | None:
@@ -175,7 +173,7 @@ class OverUnits:
     """A score with the share of each unit in its error; ``count`` are the units, as many as they weigh.
 
     Of groups of uneven sizes a few have most of the error, and its degrees of freedom are theirs.
-    ``spread`` is the sum of the squared shares as if every unit had been judged once: repeats make answers
+    ``spread`` is the sum of the squared shares as if every unit had been tested once: repeats make predictions
     steadier, but teach nothing of other training rows. Of ``crossed`` units, such as ratings of a user and of an
     item, it is that of Cameron, Gelbach & Miller.
     """
@@ -241,27 +239,34 @@ def scores_of(metric: Metric, parts: Sequence[Answers]) -> list[Score]:
 
 
 def over_units(metric: Metric, parts: Sequence[Answers], grouped: bool = True) -> OverUnits | None:
-    """The mean score of parts over their units; None where it is undefined or only resampling tells its error.
+    """The mean score of parts over their units; None if it is undefined or only resampling tells its error.
 
-    What compares rows with each other, such as an area, has its error from whole rounds, also where its value is
-    the mean of smaller splits: of three rows of a class, their own mean hides a third of the spread.
+    What compares rows with each other, such as an area, has its error from whole rounds, also if its value is the
+    mean of smaller splits: of three rows of a class, their own mean hides a third of the spread.
     """
     rounds = rounds_of_rows(parts)
-    wholes = [[joined(round_)] if metric.by_rounds else round_ for round_ in rounds]
-    even = [part for whole in wholes for part in whole] if metric.scale != "logit" else parts
-    scores = scores_of(metric, even)
+    if metric.by_rounds:
+        rounds = [[joined(round_)] for round_ in rounds]
+    scored_parts = parts if metric.scale == "logit" else [part for round_ in rounds for part in round_]
+    scores = scores_of(metric, scored_parts)
     known = defined(scores)
-    value = float(np.mean(known)) if len(known) == len(scores) else np.nan
-    shares = [_shares_in_round(metric, round_, grouped) for round_ in wholes] if np.isfinite(value) else []
-    results = [share for share in shares if share is not None]
-    return _together(value, results) if results and len(results) == len(rounds) else None
+    if len(known) < len(scores) or not np.isfinite(np.mean(known)):
+        return None
+    shares: list[_Shares] = []
+    for round_ in rounds:
+        of_round = _shares_in_round(metric, round_, grouped)
+        if of_round is None:
+            return None
+        shares.append(of_round)
+    return _over_rounds(float(np.mean(known)), shares)
 
 
 def mean_over_units(values: Array | Flags, answers: Answers, counted: Flags) -> OverUnits:
-    """The mean of the values of some rows, each of which is judged once, over their units."""
+    """The mean of the values of some rows, each of which is tested once, over their units."""
     mean = float(np.average(values[counted], weights=answers.weights[counted]))
     influences = np.asarray(values[counted] - mean, np.float64)
-    return _together(mean, [_shares_of_rows(influences, answers, counted, grouped=True).summed()])
+    shares = _shares_of_rows(influences, answers, counted, grouped=True)
+    return _over_rounds(mean, [_Shares.joined([shares])])
 
 
 @dataclass(frozen=True, eq=False)
@@ -277,12 +282,12 @@ class MetricOfSplits:
 
     @cached_property
     def one_round(self) -> Any:
-        """One answer to each row."""
+        """One prediction for each row."""
         return distinct(joined(self.splits))
 
     @property
     def repeated(self) -> bool:
-        """Whether rows were judged more than once."""
+        """Whether rows were tested more than once."""
         return len(self.one_round) < sum(map(len, self.splits))
 
     @cached_property
@@ -307,17 +312,17 @@ class MetricOfSplits:
         return np.asarray(sums / totals) if (totals > 0).all() else None
 
     def at_once(self) -> MetricOfSplits:
-        """The same of one answer to each row, as if one model had given them."""
+        """The same of one prediction for each row, as if one model had made them."""
         return replace(self, splits=[self.one_round], train_rows=[0], parts=[self.one_round], rounds=None)
 
 
-def class_with_few_rows(judged: MetricOfSplits) -> str:
+def class_with_few_rows(splits: MetricOfSplits) -> str:
     """Why the error of an area is unknown: one of its rankings has too few rows, or groups, on one side."""
-    if judged.metric.rankings is None:
+    if splits.metric.rankings is None:
         return ""
-    answers = judged.one_round
+    answers = splits.one_round
     units = rows_or_groups(answers)
-    for ranking in judged.metric.rankings(answers):
+    for ranking in splits.metric.rankings(answers):
         fewest = min(
             len(np.unique(units[side & (ranking.weights > 0)])) for side in (ranking.positive, ~ranking.positive)
         )
@@ -339,45 +344,47 @@ class _Shares:
     noun: Literal["rows", "groups"]
     crossed: Crossed = field(default_factory=dict)
 
-    def summed(self) -> _Shares:
-        """Each unit once."""
-        units, first, place = np.unique(self.units, return_index=True, return_inverse=True)
+    @classmethod
+    def joined(cls, several: Sequence[_Shares]) -> _Shares:
+        """The mean of several: each unit once."""
+        units, first, index = np.unique(
+            np.concatenate([part.units for part in several]), return_index=True, return_inverse=True
+        )
         weights = np.zeros(len(units))
-        weights[place] = self.weights
-        summed: Array = np.bincount(place, self.shares, len(units)).astype(np.float64)
-        crossed = {name: codes[first] for name, codes in self.crossed.items()}
-        return _Shares(units, summed, weights, self.noun, crossed)
+        weights[index] = np.concatenate([part.weights for part in several])
+        shares = np.concatenate([part.shares for part in several]) * (1 / len(several))
+        summed = np.bincount(index, shares, len(units)).astype(np.float64)
+        crossed = {
+            name: np.concatenate([part.crossed[name] for part in several])[first] for name in several[0].crossed
+        }
+        return cls(units, summed, weights, several[0].noun, crossed)
 
     def count(self) -> float:
-        """As many units as they weigh; where ways cross each other, as many as the way with the fewest has."""
+        """As many units as they weigh; if ways cross each other, as many as the way with the fewest has."""
         ways = (np.unique(way, return_inverse=True)[1] for way in self.crossed.values() or (self.units,))
         return min(effective_rows(np.bincount(way, self.weights).astype(np.float64)) for way in ways)
 
 
-def _together(value: float, rounds: Sequence[_Shares]) -> OverUnits:
+def _over_rounds(value: float, rounds: Sequence[_Shares]) -> OverUnits:
     """The rounds as one: each unit with its mean share, and with the spread that one round has."""
-    every = _joined(rounds, 1 / len(rounds)).summed()
-    spreads = [spread_of(one.shares, one.crossed) * len(one.units) / len(every.units) for one in rounds]
+    every = _Shares.joined(rounds)
+    spreads = [spread_of(part.shares, part.crossed) * len(part.units) / len(every.units) for part in rounds]
     return OverUnits(value, every.shares, every.count(), every.noun, float(np.mean(spreads)), every.crossed)
 
 
-def _joined(several: Sequence[_Shares], factor: float) -> _Shares:
-    units = np.concatenate([one.units for one in several])
-    shares = np.concatenate([one.shares for one in several]) * factor
-    crossed = {name: np.concatenate([one.crossed[name] for one in several]) for name in several[0].crossed}
-    return _Shares(units, shares, np.concatenate([one.weights for one in several]), several[0].noun, crossed)
-
-
 def _shares_in_round(metric: Metric, parts: Sequence[Answers], grouped: bool) -> _Shares | None:
-    known = defined(scores_of(metric, parts))
-    if len(known) < len(parts):
+    """The shares of the units of a round; None if a score is undefined or only resampling tells its error."""
+    scores = defined(scores_of(metric, parts))
+    if len(scores) < len(parts):
         return None
-    mean = float(np.mean(known))
-    results = [
-        _shares_in_part(metric, part, score - mean, grouped) for part, score in zip(parts, known, strict=True)
-    ]
-    shares = [one for one in results if one is not None]
-    return _joined(shares, 1 / len(parts)).summed() if len(shares) == len(parts) else None
+    mean = float(np.mean(scores))
+    shares: list[_Shares] = []
+    for part, score in zip(parts, scores, strict=True):
+        of_part = _shares_in_part(metric, part, score - mean, grouped)
+        if of_part is None:
+            return None
+        shares.append(of_part)
+    return _Shares.joined(shares)
 
 
 def _shares_in_part(metric: Metric, part: Any, deviation: float, grouped: bool) -> _Shares | None:
@@ -387,9 +394,8 @@ def _shares_in_part(metric: Metric, part: Any, deviation: float, grouped: bool) 
         values = metric.per_unit(part)
         known = ~np.isnan(values)
         shares = (values[known] - values[known].mean() + deviation) / known.sum()
-        return _Shares(
-            first_rows(part.group, part.rows, len(values))[known], shares, np.ones(len(shares)), "groups"
-        )
+        units = first_rows(part.group, part.rows, len(values))[known]
+        return _Shares(units, shares, np.ones(len(shares)), "groups")
     influences = influence(metric, part)
     if influences is None:
         return None
@@ -410,6 +416,6 @@ def _shares_of_rows(influences: Array, answers: Answers, counted: Flags, grouped
             for name, codes in answers.crossed.items()
         }
         return _Shares(answers.rows[counted], shares, weights, "rows", crossed)
-    groups, place = np.unique(units[counted], return_inverse=True)
-    of_groups, weigh = (np.bincount(place, of_rows).astype(np.float64) for of_rows in (shares, weights))
-    return _Shares(groups, of_groups, weigh, "groups")
+    groups, index = np.unique(units[counted], return_inverse=True)
+    shares_of_groups = np.bincount(index, shares).astype(np.float64)
+    return _Shares(groups, shares_of_groups, np.bincount(index, weights).astype(np.float64), "groups")
