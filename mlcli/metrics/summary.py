@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -30,8 +30,6 @@ from mlcli.metrics.pooling import (
     within_splits,
 )
 
-Values = tuple[float | None, ...]
-
 
 def summarise(
     metric: Metric,
@@ -43,13 +41,17 @@ def summarise(
 ) -> Summary:
     """Mean, standard deviation (n - 1 over splits), 95 % interval, and the value of each split.
 
-    Where ``rounds`` say which splits sweep over something, intervals over splits are over the means of rounds. Of
+    If ``rounds`` say which splits sweep over something, intervals over splits are over the means of rounds. Of
     ``unstable`` methods, which a few other training rows change a lot, intervals are wider.
     """
     if not splits:
         return Summary(metric.name, None, why="no split has predictions")
     if metric.across is not None and len(splits) > 1:
-        return _across(metric, splits)
+        # it compares splits with each other; there is no interval, since they share rows
+        across = metric.across(splits)
+        if isinstance(across, Undefined):
+            return Summary(metric.name, None, splits=(None,) * len(splits), why=across.why)
+        return Summary(metric.name, float(np.mean(across)), float(np.std(across, ddof=1)), splits=tuple(across))
     every_class, metric = metric, within_splits(metric, splits, pooled)
     parts = parts_of(metric, splits, pooled)
     scores = scores_of(metric, parts)
@@ -58,28 +60,35 @@ def summarise(
     if undefined:
         return Summary(metric.name, None, splits=values, why=_why_no_mean(undefined, len(parts)))
     mean = float(np.mean(defined(scores)))
+    marks = (*_marks_of(metric, parts), *_why_pooled(metric, splits, parts, pooled))
+    if metric is not every_class and not pooled:
+        marks = (_classes_left_out(metric, splits), *marks)
+    if math.isfinite(mean):
+        scored = MetricOfSplits(metric, splits, train_rows, parts, rounds, unstable)
+        interval, why = interval_of(scored, mean, values).within(metric.low, metric.high), ""
+    else:
+        interval, why = Interval(None, None, "none: it is infinite"), "; ".join(marks) or "infinite"
     known = [value for value in values if value is not None]
     has_spread = not pooled and 1 < len(known) == len(splits) and math.isfinite(mean)
-    left_out = () if pooled or metric is every_class else _classes_left_out(metric, splits)
-    marks = (*left_out, *_marks_of(metric, parts), *_why_pooled(metric, splits, parts, pooled))
-    judged = MetricOfSplits(metric, splits, train_rows, parts, rounds, unstable)
-    spread = float(np.std(known, ddof=1)) if has_spread else None
-    return _summary(metric, mean, spread, values, marks, lambda: interval_of(judged, mean, values))
-
-
-def _across(metric: Metric, splits: Sequence[Answers]) -> Summary:
-    """A metric that compares splits with each other; there is no interval, since they share rows."""
-    assert metric.across is not None
-    values = metric.across(splits)
-    if isinstance(values, Undefined):
-        return Summary(metric.name, None, splits=(None,) * len(splits), why=values.why)
-    return Summary(metric.name, float(np.mean(values)), float(np.std(values, ddof=1)), splits=tuple(values))
+    return Summary(
+        metric=metric.name,
+        mean=mean,
+        std=float(np.std(known, ddof=1)) if has_spread else None,
+        low=interval.low,
+        high=interval.high,
+        splits=values,
+        why=why,
+        marks=(*marks, *filter(None, [interval.remark])),
+        interval=interval.how,
+        units=interval.units,
+        trust=interval.trust,
+    )
 
 
 def _values_of_splits(
     metric: Metric, splits: Sequence[Answers], parts: Sequence[Answers], scores: Sequence[Score], pooled: bool
-) -> Values:
-    """What each split says on its own, also where the metric is taken over several of them together."""
+) -> tuple[float | None, ...]:
+    """The score of each split on its own, also if the metric is taken over several of them together."""
     if parts is not splits and len(splits) > 1:
         if pooled:
             return _row_means(metric, splits, joined(splits))
@@ -87,33 +96,8 @@ def _values_of_splits(
     return tuple(None if isinstance(score, Undefined) else score for score in scores)
 
 
-def _summary(
-    metric: Metric,
-    value: float,
-    spread: float | None,
-    values: Values,
-    marks: tuple[str, ...],
-    interval: Callable[[], Interval],
-) -> Summary:
-    finite = math.isfinite(value)
-    made = interval().within(metric.low, metric.high) if finite else Interval(None, None, "none: it is infinite")
-    return Summary(
-        metric=metric.name,
-        mean=value,
-        std=spread,
-        low=made.low,
-        high=made.high,
-        splits=values,
-        why="" if finite else "; ".join(marks) or "infinite",
-        marks=(*marks, *filter(None, [made.remark])),
-        interval=made.how,
-        units=made.units,
-        trust=made.trust,
-    )
-
-
-def _row_means(metric: Metric, splits: Sequence[Answers], answers: Answers) -> Values:
-    """What each of many small splits says on its own: its rows' mean, for a metric that is one."""
+def _row_means(metric: Metric, splits: Sequence[Answers], answers: Answers) -> tuple[float | None, ...]:
+    """The mean of the rows of each of many small splits, for a metric that is a mean of rows."""
     if metric.per_row is None:
         return (None,) * len(splits)
     split = np.repeat(np.arange(len(splits)), [len(part) for part in splits])
@@ -134,13 +118,13 @@ def _marks_of(metric: Metric, parts: Sequence[Answers]) -> tuple[str, ...]:
     return tuple(f"{mark} (in {times} of {len(parts)} splits)" for mark, times in counted.items())
 
 
-def _classes_left_out(metric: Metric, splits: Sequence[Answers]) -> tuple[str, ...]:
-    """Which classes splits cannot judge, with their rows."""
-    judged = distinct(joined(splits))
-    rows = np.bincount(judged.truth, judged.weights > 0, len(judged.classes))
-    counts = dict(zip(judged.classes, rows, strict=True))
+def _classes_left_out(metric: Metric, splits: Sequence[Answers]) -> str:
+    """Which classes the splits cannot score, with their rows."""
+    answers = distinct(joined(splits))
+    rows = np.bincount(answers.truth, answers.weights > 0, len(answers.classes))
+    counts = dict(zip(answers.classes, rows, strict=True))
     names = ", ".join(f"{name} ({counts[name]:.0f})" for name in rare_classes(metric, splits))
-    return (f"without the classes that have fewer rows than there are splits, {names}; fewer splits test them",)
+    return f"without the classes that have fewer rows than there are splits, {names}; fewer splits test them"
 
 
 def _why_pooled(
@@ -150,29 +134,24 @@ def _why_pooled(
     if len(splits) == 1:
         return ()
     if parts is splits:
-        return _uneven(metric, splits)
-    rare = () if pooled or metric.pooling == "always" else rare_classes(metric, splits)[:1]
-    few = f"fewer than {fewest_of_a_class(metric)} rows a split"
-    why = (f"taken over all splits at once, since {name} has {few}" for name in rare)
-    low = (AREA_OF_SEVERAL_FITS,) * (metric.scale == "logit")
-    return (*why, *low)
-
-
-def _uneven(metric: Metric, splits: Sequence[Answers]) -> tuple[str, ...]:
-    """Whether the mean of splits is not that of rows, since tiny splits cannot have the same number of them."""
-    least, most = min(map(len, splits)), max(map(len, splits))
-    if metric.per_row is None or most < UNEVEN * least or most > MOST_OF_TINY:
-        return ()
-    why = "so that it is not the mean over rows, as `--average pooled` is"
-    return (f"splits of {least} to {most} rows count alike, {why}",)
-
-
-UNEVEN, MOST_OF_TINY = 1.25, 10
-"""Splits of at most so many rows, the largest of them so many times the smallest, are said to be uneven."""
-AREA_OF_SEVERAL_FITS = (
-    "it compares scores of different fits, which makes it too low: by about 0.05 for 60 rows that are left out "
-    "one by one"
-)
+        # tiny splits cannot all have the same number of rows, so that the mean of splits is not that of rows
+        least, most = min(map(len, splits)), max(map(len, splits))
+        if metric.per_row is None or most < 1.25 * least or most > 10:
+            return ()
+        why = "so that it is not the mean over rows, as `--average pooled` is"
+        return (f"splits of {least} to {most} rows count alike, {why}",)
+    marks: list[str] = []
+    if not pooled and metric.pooling != "always":
+        few = f"fewer than {fewest_of_a_class(metric)} rows a split"
+        marks += [
+            f"taken over all splits at once, since {name} has {few}" for name in rare_classes(metric, splits)[:1]
+        ]
+    if metric.scale == "logit":
+        marks.append(
+            "it compares scores of different fits, which makes it too low: by about 0.05 for 60 rows that are "
+            "left out one by one"
+        )
+    return tuple(marks)
 
 
 def _why_no_mean(undefined: Sequence[Undefined], splits: int) -> str:
@@ -195,42 +174,54 @@ def _why_no_mean(undefined: Sequence[Undefined], splits: int) -> str:
 # more model to all rows; on average they are the same. All three are means over the repeats.
 
 OUT_OF_BAG = 0.632
-PLAIN, BY_OVERFITTING = "plain", ".632+"
 MOST_SHIFTS = 200
-"""Beside so many of the truths each prediction is put at most."""
+"""Each prediction is paired with at most so many of the truths."""
 
 
 def corrected_for_optimism(
-    summary: Summary, metric: Metric, judged: Sequence[Answers], training: Sequence[Answers], estimate: str | float
+    summary: Summary,
+    metric: Metric,
+    test_answers: Sequence[Answers],
+    training: Sequence[Answers],
+    estimate: str | float,
 ) -> Summary:
-    """A summary of scores out of the bag as one of the estimates; as it is where one of these is not defined."""
-    known = defined(metric.compute(answers) for answers in training)
-    if estimate == PLAIN or summary.mean is None or len(known) < len(training) or metric.better == "zero":
+    """A summary of scores out of the bag as one of the estimates; unchanged if one of these is not defined."""
+    training_scores = defined(metric.compute(answers) for answers in training)
+    has_scores = summary.mean is not None and len(training_scores) == len(training)
+    if estimate == "plain" or summary.mean is None or not has_scores or metric.better == "zero":
         return summary
-    apparent, outside = float(np.mean(known)), summary.mean
-    weight = OUT_OF_BAG
-    if estimate == BY_OVERFITTING:
-        parts = judged if metric.per_row is None else [joined(judged)]
-        without = [no_information(metric, part, MOST_SHIFTS // len(parts) + 1) for part in parts]
-        results = [score for score in without if score is not None]
-        if len(results) < len(parts):
+    apparent, outside, weight = float(np.mean(training_scores)), summary.mean, OUT_OF_BAG
+    if estimate == ".632+":
+        parts = test_answers if metric.per_row is None else [joined(test_answers)]
+        results = [no_information(metric, part, MOST_SHIFTS // len(parts) + 1) for part in parts]
+        scores = [score for score in results if score is not None]
+        if len(scores) < len(parts):
             return summary
-        none = float(np.mean(results))
+        none = float(np.mean(scores))
         outside = max(outside, none) if metric.better == "high" else min(outside, none)
         weight = OUT_OF_BAG / (1 - (1 - OUT_OF_BAG) * overfitting(metric, apparent, outside, none))
     mean = (1 - weight) * apparent + weight * outside
     values = tuple(
         None if value is None else (1 - weight) * own + weight * value
-        for value, own in zip(summary.splits, known, strict=True)
+        for value, own in zip(summary.splits, training_scores, strict=True)
     )
-    return _around(replace(summary, splits=values), metric, mean, estimate)
+    std = summary.std
+    if std is not None:
+        std = float(np.std([value for value in values if value is not None], ddof=1))
+    corrected = replace(summary, mean=mean, std=std, splits=values)
+    if summary.low is None or summary.high is None:
+        return corrected
+    # the interval is as wide as before: the training part is no surer than the other
+    low, high = (mean + (end - summary.mean) for end in (summary.low, summary.high))
+    interval = Interval(low, high, f"{summary.interval}, moved by {estimate}").within(metric.low, metric.high)
+    return replace(corrected, low=interval.low, high=interval.high, interval=interval.how)
 
 
 def overfitting(metric: Metric, apparent: float, outside: float, none: float) -> float:
-    """The relative overfitting rate R: 0 for none, 1 for all that could be."""
+    """The relative overfitting rate R: 0 for none, 1 for the largest possible."""
     sign = -1 if metric.better == "high" else 1
-    lost, all_there_is = sign * (outside - apparent), sign * (none - apparent)
-    return min(1.0, lost / all_there_is) if lost > 0 and all_there_is > 0 else 0.0
+    lost, largest = sign * (outside - apparent), sign * (none - apparent)
+    return min(1.0, lost / largest) if lost > 0 and largest > 0 else 0.0
 
 
 def no_information(metric: Metric, answers: Answers, most: int = MOST_SHIFTS) -> float | None:
@@ -243,23 +234,8 @@ def no_information(metric: Metric, answers: Answers, most: int = MOST_SHIFTS) ->
     scores, weights = [], []
     for shift in shifts:
         of_pairs = shuffled.weights * np.roll(shuffled.weights, shift)
-        beside = replace(shuffled.with_header(weight=of_pairs), truth=np.roll(shuffled.truth, shift))
-        if isinstance(score := metric.compute(beside), float):
+        shifted = replace(shuffled.with_header(weight=of_pairs), truth=np.roll(shuffled.truth, shift))
+        if isinstance(score := metric.compute(shifted), float):
             scores.append(score)
             weights.append(of_pairs.sum())
     return float(np.average(scores, weights=weights)) if scores else None
-
-
-def _around(summary: Summary, metric: Metric, mean: float, estimate: str | float) -> Summary:
-    """The interval around another mean, as wide as before: the training part is no surer than the other."""
-    assert summary.mean is not None
-    std = (
-        None
-        if summary.std is None
-        else float(np.std([split for split in summary.splits if split is not None], ddof=1))
-    )
-    if summary.low is None or summary.high is None:
-        return replace(summary, mean=mean, std=std)
-    low, high = (mean + (end - summary.mean) for end in (summary.low, summary.high))
-    made = Interval(low, high, f"{summary.interval}, moved by {estimate}").within(metric.low, metric.high)
-    return replace(summary, mean=mean, std=std, low=made.low, high=made.high, interval=made.how)
