@@ -64,7 +64,7 @@ def test_a_step_has_a_page_too_behind_that_of_its_namesake() -> None:
 def test_the_page_of_a_method_shows_its_declaration() -> None:
     text = typed("models", "knn").stdout
     for part in (
-        "how many neighbours vote",
+        "number of neighbours",
         "a whole number ≥ 1",
         "euclidean",
         "\nFormula\n",

@@ -50,11 +50,13 @@ Path = tuple[Itemset, float]
 class FPGrowth(Associator):
     """Rules from frequent sets of items."""
 
-    min_support: float = param(0.1, "the share of rows that must have all items of a rule", gt=0.0, le=1.0)
-    min_confidence: float = param(0.6, "how often the rule must hold where it applies", ge=0.0, le=1.0)
-    max_items: int = param(4, "how many items a rule may have, both sides together", ge=2)
-    most: int = param(100, "how many rules are kept, the best first", ge=1)
-    order: str = param("lift", "what makes a rule better than another", choices=("lift", "confidence", "support"))
+    min_support: float = param(0.1, "minimum share of rows that have all items of a rule", gt=0.0, le=1.0)
+    min_confidence: float = param(
+        0.6, "minimum share of the rows with the condition for which the rule holds", ge=0.0, le=1.0
+    )
+    max_items: int = param(4, "maximum number of items of a rule, both sides together", ge=2)
+    most: int = param(100, "maximum number of rules, the best first", ge=1)
+    order: str = param("lift", "measure by which rules are sorted", choices=("lift", "confidence", "support"))
 
     itemsets_: Codes = learned("itemsets", "longest")
     """The frequent sets with most support, filled up with -1."""

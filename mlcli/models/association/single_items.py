@@ -25,8 +25,8 @@ from mlcli.tasks.association import Associator, Rule
 class SingleItems(Associator):
     """The baseline of association."""
 
-    min_support: float = param(0.1, "the share of rows that an item must be in", gt=0.0, le=1.0)
-    most: int = param(100, "how many rules are kept at most", ge=1)
+    min_support: float = param(0.1, "minimum share of rows that have an item", gt=0.0, le=1.0)
+    most: int = param(100, "maximum number of rules", ge=1)
 
     def mined(self, baskets: Flags, weights: Array) -> list[Rule]:
         """The frequent items, the most frequent first."""

@@ -99,7 +99,9 @@ class NaiveBayes(Classifier, CountsParameters, Generative, GivesEvidence, LeaveO
     """Categorical and normal columns together."""
 
     smoothing: str = param(
-        "alpha", "what to do about levels a class never had", choices=("alpha", "none", "epsilon", "m-estimate")
+        "alpha",
+        "how levels are treated that a class never had",
+        choices=("alpha", "none", "epsilon", "m-estimate"),
     )
     alpha: float = param(
         1.0,
@@ -110,7 +112,7 @@ class NaiveBayes(Classifier, CountsParameters, Generative, GivesEvidence, LeaveO
     )
     epsilon: float = param(
         1e-9,
-        "probability in the place of 0 (smoothing: epsilon)",
+        "probability instead of 0 (smoothing: epsilon)",
         gt=0,
         lt=1,
         matters_when={"smoothing": "epsilon"},
@@ -124,25 +126,27 @@ class NaiveBayes(Classifier, CountsParameters, Generative, GivesEvidence, LeaveO
     )
     level_priors: dict[str, dict[str, float]] | None = param(
         None,
-        "of columns the prior probability p of each level: {outlook: {sunny: 0.5, rainy: 0.5}}; 1/V if none",
+        "prior probabilities of levels by column: {outlook: {sunny: 0.5, rainy: 0.5}}; 1/V if none",
         if_given=True,
         matters_when={"smoothing": "m-estimate"},
     )
     smooth_prior: bool = param(
-        False, "smooth the class shares in the same way", matters_when={"smoothing": ("alpha", "m-estimate")}
+        False,
+        "whether class shares are smoothed in the same way",
+        matters_when={"smoothing": ("alpha", "m-estimate")},
     )
     priors: tuple[float, ...] | None = param(
         None, "probabilities of the classes, in their order; as counted if none", ge=0, le=1
     )
     zero_variance: str = param(
-        "floor", "what to do about numbers that do not vary in a class", choices=("floor", "add", "drop")
+        "floor", "how numbers are treated that do not vary in a class", choices=("floor", "add", "drop")
     )
     ddof: int = param(0, "delta degrees of freedom: variances are divided by N less this", ge=0, le=1)
     distributions: dict[str, str] | None = param(
         None, "columns or kinds with other distributions: {clicks: count, numeric: bernoulli}", if_given=True
     )
     trials: int | None = param(
-        None, "of how many trials a binomial column has the hits; its largest number if none", ge=1, if_given=True
+        None, "number of trials of binomial columns; the largest number of each if none", ge=1, if_given=True
     )
 
     priors_: Array = learned("classes")

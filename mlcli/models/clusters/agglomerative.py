@@ -50,15 +50,15 @@ MATRIX_AT_MOST = 32_000
 class Agglomerative(TransductiveClusterer, Clusterer, ComparesPairs):
     """A tree of merges, and its cut."""
 
-    linkage: str = param("ward", "how far two clusters are apart", choices=LINKAGES)
+    linkage: str = param("ward", "distance between two clusters", choices=LINKAGES)
     clusters: int = param(
         3,
-        "how many clusters are left, where no height is given",
+        "number of clusters, unless a height is given",
         ge=1,
         tune=(2, 10),
         matters_when={"height": None},
     )
-    height: float | None = param(None, "up to which height clusters merge, whatever their number", ge=0)
+    height: float | None = param(None, "clusters merge up to this height, whatever their number", ge=0)
 
     distances: str | None = param(None, DISTANCES_HELP, if_given=True)
 

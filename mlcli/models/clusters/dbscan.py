@@ -48,7 +48,7 @@ class DBSCAN(DistanceClusterer, Clusterer):
     eps: float | None = param(
         None, "largest distance between neighbours; none: the elbow of the k-distances", gt=0
     )
-    min_rows: int = param(10, "how many rows, itself included, a core row has within eps", ge=1)
+    min_rows: int = param(10, "number of rows within eps of a core row, itself included", ge=1)
     distances: str | None = param(None, DISTANCES_HELP, if_given=True)
 
     eps_: float = learned()

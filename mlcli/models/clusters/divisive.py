@@ -47,7 +47,7 @@ class Divisive(TransductiveClusterer, Clusterer, ComparesPairs):
 
     clusters: int = param(
         3,
-        "how many clusters it ends with, where no diameter is given",
+        "number of clusters, unless a diameter is given",
         ge=1,
         tune=(2, 10),
         matters_when={"diameter": None},

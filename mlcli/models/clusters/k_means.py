@@ -56,20 +56,20 @@ from mlcli.tasks.clustering import ClusteredRows, Clusterer
 class KMeans(Clusterer):
     """Lloyd's algorithm with restarts."""
 
-    clusters: int = param(3, "how many clusters; at most, where separation is given", ge=1, tune=(2, 10))
+    clusters: int = param(3, "number of clusters; the maximum if separation is given", ge=1, tune=(2, 10))
     separation: float | None = param(
         None,
-        "the most clusters whose centres are so far apart, in mean distances of rows to them",
+        "the most clusters whose centres are this far apart, in mean distances of rows to centres",
         gt=0,
         if_given=True,
     )
     start: str = param("k-means-plus-plus", "how the first centres are found", choices=tuple(STARTS))
-    restarts: int = param(10, "how often it begins anew; the best is kept", ge=1)
+    restarts: int = param(10, "number of restarts; the best is kept", ge=1)
     tolerance: float = param(
         1e-4, "stops when the squared moves of all centres sum up to this share of a column's mean variance", ge=0
     )
     changes: int = param(0, "stops when no more rows than these change their cluster", ge=0)
-    max_iterations: int = param(300, "how often centres move at most", ge=1)
+    max_iterations: int = param(300, "maximum number of iterations", ge=1)
 
     origin_: Array = learned("numbers")
     centres_: Array = learned("clusters", "numbers")

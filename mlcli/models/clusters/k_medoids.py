@@ -42,10 +42,10 @@ class KMedoids(DistanceClusterer, Clusterer, ComparesPairs):
 
     bytes_per_pair = 33.0
 
-    clusters: int = param(3, "how many clusters", ge=1, tune=(2, 10))
-    metric: str = param("euclidean", "how far rows are apart", choices=DISTANCES, matters_when={"distances": None})
+    clusters: int = param(3, "number of clusters", ge=1, tune=(2, 10))
+    metric: str = param("euclidean", "distance between rows", choices=DISTANCES, matters_when={"distances": None})
     distances: str | None = param(None, DISTANCES_HELP, if_given=True)
-    max_swaps: int = param(1000, "how many swaps at most", ge=0)
+    max_swaps: int = param(1000, "maximum number of swaps", ge=0)
 
     medoids_: Array = learned()
     """The rows that clusters lie around, or the places of their columns of distances."""

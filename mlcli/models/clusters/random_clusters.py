@@ -27,7 +27,7 @@ from mlcli.tasks.clustering import ClusteredRows, Clusterer
 class RandomClusters(RandomByRow, Clusterer):
     """Clusters that mean nothing."""
 
-    clusters: int = param(3, "how many clusters", ge=1)
+    clusters: int = param(3, "number of clusters", ge=1)
 
     accepts = Accepts(weights=True, prefers_scaled=True)
 

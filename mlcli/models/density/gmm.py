@@ -58,19 +58,21 @@ from mlcli.tasks.unsupervised import UnlabelledRows
 class GaussianMixture(DensityOfComponents, DensityEstimator, Clusterer):
     """Several Gaussians, found by expectation-maximisation."""
 
-    components: int = param(3, "how many Gaussians", ge=1, tune=(1, 10))
+    components: int = param(3, "number of Gaussians", ge=1, tune=(1, 10))
     covariance: str = param("full", "how columns vary together within a component", choices=COVARIANCE_TYPES)
     start: str = param(
         "k-means-plus-plus",
         "which rows the first components lie around",
         choices=("k-means-plus-plus", "random-points"),
     )
-    restarts: int = param(5, "at how many starts EM begins; the best end counts", ge=1)
+    restarts: int = param(5, "number of starts of EM; the best end is kept", ge=1)
     stop: str = param(
-        "log-likelihood", "what must become smaller than the tolerance", choices=("log-likelihood", "parameters")
+        "log-likelihood",
+        "quantity whose change must be below the tolerance",
+        choices=("log-likelihood", "parameters"),
     )
-    tolerance: float = param(1e-6, "a round that changes less than this is the last", ge=0)
-    max_iterations: int = param(500, "most rounds from one start", ge=1)
+    tolerance: float = param(1e-6, "EM ends after a round that changes less", ge=0)
+    max_iterations: int = param(500, "maximum number of rounds from each start", ge=1)
     floor: float = param(1e-6, "smallest variance in any direction, as a share of the column's", ge=0, lt=1)
 
     shares_: Array = learned()

@@ -48,8 +48,10 @@ TRIED = np.geomspace(0.2, 5.0, 25)
 class KernelDensity(DensityOfVaryingColumns, DensityEstimator):
     """A Gaussian round each row."""
 
-    bandwidth: str = param("scott", "how wide the Gaussians are", choices=("scott", "silverman", "likelihood"))
-    factor: float = param(1.0, "times the bandwidth", gt=0, tune=(0.2, 5.0))
+    bandwidth: str = param(
+        "scott", "how the width of the Gaussians is chosen", choices=("scott", "silverman", "likelihood")
+    )
+    factor: float = param(1.0, "factor of the bandwidth", gt=0, tune=(0.2, 5.0))
     covariance: str = param("full", "how columns vary together", choices=("full", "diagonal"))
     floor: float = param(1e-6, "smallest variance in any direction, as a share of the column's", ge=0, lt=1)
 

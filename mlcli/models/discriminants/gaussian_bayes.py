@@ -38,7 +38,7 @@ from mlcli.tasks.classification import Classifier, LabelledRows
 class GaussianBayes(NormalClasses, Classifier):
     """Normal classes of a form that is chosen."""
 
-    covariance: str = param("diagonal", "what the covariance of a class may look like", choices=COVARIANCE_TYPES)
+    covariance: str = param("diagonal", "form of the covariance of a class", choices=COVARIANCE_TYPES)
     ddof: int = param(
         0, "delta degrees of freedom: a covariance is divided by the rows of its class less this", ge=0, le=1
     )

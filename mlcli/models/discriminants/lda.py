@@ -71,7 +71,7 @@ class LinearDiscriminants(NormalClasses, Classifier, LeaveOneOut):
 
     ddof: int = param(1, "delta degrees of freedom: the rows of each class count less this", ge=0, le=1)
     shrinkage: float | None = param(
-        0.0, "how far columns are taken to be uncorrelated within classes; by Ledoit and Wolf's rule if none",
+        0.0, "shrinkage of correlations within classes; by Ledoit and Wolf's rule if none",
         ge=0, le=1, tune=Range(0.0, 1.0, simpler="high"),
     )  # fmt: skip
 

@@ -66,7 +66,7 @@ class QuadraticDiscriminants(NormalClasses, Classifier, LeaveOneOut):
         1, "delta degrees of freedom: a covariance is divided by the rows of its class less this", ge=0, le=1
     )
     shrinkage: float = param(
-        0.0, "how far covariances are pulled to a shared one", ge=0, le=1, tune=Range(0.0, 1.0, simpler="high")
+        0.0, "shrinkage of covariances towards a shared one", ge=0, le=1, tune=Range(0.0, 1.0, simpler="high")
     )
     floor: float = param(1e-6, "smallest variance of a class in any direction, as a share of all", ge=0, lt=1)
 

@@ -47,11 +47,11 @@ class ClusterThenLabel(Classifier):
     )
     classifier: Model | None = model_param(
         None,
-        "what learns from all rows with the labels of their clusters; none: these answer",
+        "classifier that learns from all rows with the labels of their clusters; none: the clusters predict",
         of=(Classifier,),
     )
     without_labels: str = param(
-        "nearest", "what a cluster without labelled rows is given", choices=("nearest", "all")
+        "nearest", "class shares of a cluster without labelled rows", choices=("nearest", "all")
     )
 
     base_: Model = learned(model="base")

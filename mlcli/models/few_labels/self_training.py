@@ -46,12 +46,12 @@ class SelfTraining(Classifier):
 
     base: Model = model_param("naive-bayes", "the classifier that is fitted again and again", of=(Classifier,))
     threshold: float = param(
-        0.9, "how probable a class must be to label a row", gt=0, le=1, tune=Range(0.6, 0.99, unasked=False)
+        0.9, "probability from which a row is labelled", gt=0, le=1, tune=Range(0.6, 0.99, unasked=False)
     )
     largest_distance: float | None = param(
-        None, "how far the nearest labelled row may be (of a base such as knn); none: any distance", gt=0
+        None, "maximum distance to the nearest labelled row (base such as knn); none: any", gt=0
     )
-    max_rounds: int | None = param(None, "after how many rounds it stops; none: when nothing is added", ge=1)
+    max_rounds: int | None = param(None, "maximum number of rounds; none: until nothing is added", ge=1)
 
     base_: Model = learned()
     moved_: Array = learned("rounds", "classes")

@@ -85,25 +85,25 @@ class BayesNet(OverGraph, Classifier, CountsParameters, Generative, GivesEvidenc
 
     structure: str | dict[str, list[str]] = param(
         "tree-augmented",
-        "how arrows are found, or the parents of columns, as {wet: [rain]}",
+        "how arrows are found, or the parents of columns: {wet: [rain]}",
         choices=("naive", "tree-augmented", "hill-climbing"),
         matters_when={"edges": ((),)},
     )
     max_parents: int = param(
         2,
-        "how many parents a column may have (structure: hill-climbing)",
+        "maximum number of parents of a column (structure: hill-climbing)",
         ge=1,
         matters_when={"structure": "hill-climbing"},
     )
     score: str = param(
         "bic",
-        "what arrows are chosen by (structure: hill-climbing)",
+        "score that arrows maximise (structure: hill-climbing)",
         choices=SCORES,
         matters_when={"structure": "hill-climbing"},
     )
-    edges: tuple[str, ...] = param((), "arrows, as rain -> wet, in the place of a structure", if_given=True)
+    edges: tuple[str, ...] = param((), "arrows, such as rain -> wet, instead of a structure", if_given=True)
     gaps: str = param(
-        "known", "how rows with empty cells are learned from", choices=("known", "em"), if_given=True
+        "known", "how rows with empty cells are used in training", choices=("known", "em"), if_given=True
     )
     smoothing: str = param("laplace", "how probabilities are smoothed", choices=SMOOTHING_NOTES)
     alpha: float = param(
@@ -111,7 +111,7 @@ class BayesNet(OverGraph, Classifier, CountsParameters, Generative, GivesEvidenc
     )
     inference: str = param("exact", "how empty cells are summed out", choices=INFERENCES)
     sweeps: int = param(
-        1000, "how many sweeps of Gibbs sampling (inference: gibbs)", ge=10, matters_when={"inference": "gibbs"}
+        1000, "number of sweeps of Gibbs sampling (inference: gibbs)", ge=10, matters_when={"inference": "gibbs"}
     )
 
     arrows_: Flags = learned()

@@ -84,21 +84,21 @@ class MarkovRandomField(OverGraph, Classifier, CountsParameters, Generative, Giv
         matters_when={"structure": "grid"},
     )
     edges: tuple[str, ...] = param(
-        (), "edges, as rain - wet, in the place of a structure", if_given=True, matters_when={"potentials": None}
+        (), "edges, such as rain - wet, instead of a structure", if_given=True, matters_when={"potentials": None}
     )
     potentials: dict[str, object] | None = param(
-        None, "potentials that are given, such as {windy - play: [[1, 3], [2, 1]]}", if_given=True
+        None, "given potentials, such as {windy - play: [[1, 3], [2, 1]]}", if_given=True
     )
     l2: float = param(
         1.0,
-        "how much large potentials cost",
+        "L2 penalty of log-potentials",
         gt=0,
         tune=log_range(0.01, 100, simpler="high"),
         matters_when={"potentials": None},
     )
     inference: str = param("exact", "how empty cells are summed out", choices=INFERENCES)
     sweeps: int = param(
-        1000, "how many sweeps of Gibbs sampling (inference: gibbs)", ge=10, matters_when={"inference": "gibbs"}
+        1000, "number of sweeps of Gibbs sampling (inference: gibbs)", ge=10, matters_when={"inference": "gibbs"}
     )
 
     edges_: Flags = learned()

@@ -51,9 +51,9 @@ class KernelPerceptron(KernelModel, Classifier, ComparesPairs, RowExplainer, Uns
 
     bytes_per_pair = 8.0
 
-    passes: int = param(20, "how often all rows are visited at most", ge=1, le=10_000, tune=(1, 100))
-    average: bool = param(True, "whether coefficients are their mean over all visits, rather than the last ones")
-    detail: str = explain_param("full: tell of the first visits to rows what each has changed, too")
+    passes: int = param(20, "maximum number of passes over the rows", ge=1, le=10_000, tune=(1, 100))
+    average: bool = param(True, "whether coefficients are averaged over all visits")
+    detail: str = explain_param("full: also show what each of the first visits to rows has changed")
 
     coefficients_: Array = learned("points", "present")
     """β of each mistake (rows × classes that had rows)."""

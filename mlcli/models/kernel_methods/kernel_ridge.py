@@ -44,7 +44,11 @@ class KernelRidge(KernelModel, Classifier, Regressor, ComparesPairs, RowExplaine
     bytes_per_pair = 40.0
 
     alpha: float = param(
-        1.0, "how much smoothness counts", ge=1e-9, le=1e9, tune=log_range(0.001, 100, simpler="high")
+        1.0,
+        "L2 penalty: larger values give smoother functions",
+        ge=1e-9,
+        le=1e9,
+        tune=log_range(0.001, 100, simpler="high"),
     )
 
     coefficients_: Array = learned("points", "outputs")

@@ -84,19 +84,17 @@ class RadialBasisNetwork(Classifier, Regressor, RowExplainer):
     """Gaussians around centres."""
 
     centres: int | None = param(
-        None, "how many centres k-means places; none: 30 to 100", ge=1, tune=log_range(5, 200, simpler="low")
+        None, "number of centres that k-means places; none: 30 to 100", ge=1, tune=log_range(5, 200, simpler="low")
     )
-    every_row: bool = param(False, "whether every training row is a centre instead")
+    every_row: bool = param(False, "whether every training row is a centre")
     bias: bool = param(True, "whether a constant is added")
-    gamma: float | None = param(
-        None, "what squared distances are multiplied by at first; none: 1 / (columns × variance)", gt=0
-    )
-    sigma: float | None = param(None, "the width of the Gaussians at first, in place of gamma = 1/(2σ²)", gt=0)
+    gamma: float | None = param(None, "initial factor of squared distances; none: 1 / (columns × variance)", gt=0)
+    sigma: float | None = param(None, "initial width of the Gaussians, instead of gamma = 1/(2σ²)", gt=0)
     widths: str = param("one", "whether all Gaussians have one width, or each its own", choices=("one", "each"))
     cutoff: float = param(
         1e-3, "weights leave out singular values of the Gaussians below this share of the largest", ge=0, lt=1
     )
-    rounds: int = param(20, "how often widths and weights are learned in turn; 0: widths stay as they are", ge=0)
+    rounds: int = param(20, "number of rounds that learn widths and weights in turn; 0: fixed widths", ge=0)
 
     points_: Array = learned("centres", "columns")
     gammas_: Array = learned("centres")

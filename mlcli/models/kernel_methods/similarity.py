@@ -48,18 +48,18 @@ class Similarity(Classifier, Regressor, RowExplainer):
     """Stores landmarks; all work is done when it is asked."""
 
     form: str = param(
-        "normalised", "whether answers are shares of all likeness, or sums", choices=("normalised", "plain")
+        "normalised", "whether predictions are weighted means or weighted sums", choices=("normalised", "plain")
     )
     kernel: str = param(
-        "gaussian", "how alike two rows are, by their distance", choices=LOG_KERNELS, if_given=True
+        "gaussian", "kernel: the similarity of two rows by their distance", choices=LOG_KERNELS, if_given=True
     )
     gamma: float | None = param(
-        None, "times squared distances; none: what is best for rows that are left out", gt=0, tune=(0.01, 100)
+        None, "factor of squared distances; none: the best by leave-one-out error", gt=0, tune=(0.01, 100)
     )
-    sigma: float | None = param(None, "the width of the kernel in place of gamma = 1/(2σ²)", gt=0)
-    landmarks: int | None = param(None, "how many training rows, drawn at random, give answers; none: all", ge=1)
+    sigma: float | None = param(None, "width of the kernel, instead of gamma = 1/(2σ²)", gt=0)
+    landmarks: int | None = param(None, "number of training rows, drawn at random, that are used; none: all", ge=1)
     landmark_rows: tuple[int, ...] | None = param(
-        None, "the rows of the file that give answers, numbered from 1: [1, 5, 9]", ge=1, if_given=True
+        None, "rows of the file that are used, numbered from 1: [1, 5, 9]", ge=1, if_given=True
     )
 
     gamma_: float = learned()

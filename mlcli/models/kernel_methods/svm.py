@@ -70,7 +70,7 @@ class SupportVectorMachine(
 
     C: float | None = param(
         1.0,
-        "the cost of a row inside the margin; none: a hard margin",
+        "cost of a row inside the margin; none: a hard margin",
         gt=0,
         le=1e12,
         tune=log_range(0.01, 1000, simpler="low"),
@@ -80,8 +80,10 @@ class SupportVectorMachine(
         "how several classes are split into binary problems",
         choices=("one-against-one", "one-against-rest"),
     )
-    class_weight: str = param("none", "whether all classes count alike", choices=("none", "balanced"))
-    tolerance: float = param(1e-3, "how exactly the margin is found, in units of f", gt=0, le=0.5)
+    class_weight: str = param(
+        "none", "balanced: all classes have the same total weight", choices=("none", "balanced")
+    )
+    tolerance: float = param(1e-3, "tolerance of the margin, in units of f", gt=0, le=0.5)
 
     sides_: Codes = learned("machines", 2)
     """Of each machine the class for which f is negative (or -1: all others), and that for which it is positive."""

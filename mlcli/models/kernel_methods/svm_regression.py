@@ -40,20 +40,18 @@ class SupportVectorRegression(KernelModel, Regressor, ComparesPairs, CountsParam
 
     C: float = param(
         1.0,
-        "the cost of a row outside, for a target of unit spread",
+        "cost of a row outside the tube, for a target of unit variance",
         gt=0,
         le=1e12,
         tune=log_range(0.01, 1000, simpler="low"),
     )
     epsilon: float = param(
         0.1,
-        "how far f may be from a row for nothing, in standard deviations of the target",
+        "half-width of the tube without cost, in standard deviations of the target",
         ge=0,
         tune=log_range(0.01, 0.5, simpler="high", unasked=False),
     )
-    tolerance: float = param(
-        1e-3, "how exactly the minimum is found, in standard deviations of the target", gt=0, le=0.5
-    )
+    tolerance: float = param(1e-3, "tolerance of the minimum, in standard deviations of the target", gt=0, le=0.5)
 
     coefficients_: Array = learned("points")
     """β of each support vector, in units of the target."""

@@ -98,25 +98,23 @@ class NearestNeighbours(
 ):
     """Stores the training rows; all work is done when it is asked."""
 
-    k: int = param(5, "how many neighbours vote", ge=1, tune=log_range(1, 50, simpler="high"))
-    distance: str = param("euclidean", "how far two rows are apart", choices=DISTANCES)
-    weights: str = param(
-        "uniform", "what a vote counts at its distance", choices=VOTES, tune=("uniform", "inverse")
-    )
+    k: int = param(5, "number of neighbours", ge=1, tune=log_range(1, 50, simpler="high"))
+    distance: str = param("euclidean", "distance between rows", choices=DISTANCES)
+    weights: str = param("uniform", "weight of a vote by distance", choices=VOTES, tune=("uniform", "inverse"))
     tied_distance: str = param(
         "share",
-        "which of the rows as near as the k-th vote",
+        "which rows vote of those as near as the k-th",
         choices=("share", "all", "first", "majority", "random"),
     )
     tied_vote: str = param(
         "larger-class",
-        "which of the classes with equal votes wins",
+        "which class wins of those with equal votes",
         choices=("larger-class", "class-order", "nearest", "priority", "random"),
         matters_when={TASK: "classifier"},
     )
     priority: tuple[str, ...] | None = param(
         None,
-        "classes, those that win equal votes first (tied_vote: priority)",
+        "classes in the order in which they win equal votes (tied_vote: priority)",
         if_given=True,
         matters_when={"tied_vote": "priority"},
     )
@@ -129,7 +127,7 @@ class NearestNeighbours(
     )
     search: str = param(
         "auto",
-        "how neighbours are found; the answers are the same",
+        "how neighbours are found; predictions are the same",
         choices=SEARCHES,
         if_given=True,
         changes_answers=False,

@@ -35,9 +35,11 @@ from mlcli.tasks.unsupervised import UnlabelledRows
 class FactorAnalysis(FactorModel, Projector):
     """Rows by what is expected of their factors."""
 
-    factors: int | None = param(None, "how many there are; none: as many as the elbow says", ge=1, tune=(1, 10))
+    factors: int | None = param(
+        None, "number of factors; none: by the elbow of the scree plot", ge=1, tune=(1, 10)
+    )
     tolerance: float = param(1e-7, "EM ends when the mean log-likelihood rises by less", gt=0)
-    most_steps: int = param(10_000, "after how many steps EM ends in any case", ge=1)
+    most_steps: int = param(10_000, "maximum number of steps of EM", ge=1)
     floor: float = param(0.005, "the least noise of a column, as a share of its variance", gt=0, lt=1)
 
     accepts = Accepts(weights=True, prefers_scaled=True)

@@ -54,7 +54,7 @@ class TransductiveProjector(Projector):
     for_new_rows: ClassVar[str] = "pca places new rows"
 
     neighbours: int = param(
-        5, "from how many rows around its place a row is reconstructed, to judge the places", ge=1
+        5, "number of nearest rows from which a row is reconstructed, to score the places", ge=1
     )
 
     places_: Array = learned("rows", "dimensions")
@@ -120,15 +120,13 @@ class MultidimensionalScaling(TransductiveProjector, Projector, ComparesPairs):
 
     for_new_rows: ClassVar[str] = "the step mds places new rows at classical places, and pca does"
 
-    by: str = param("classical", "what is minimised", choices=("classical", "metric"))
-    components: int = param(2, "how many dimensions the places have", ge=1, tune=(1, 5))
-    distance: str = param("euclidean", "how far rows are apart", choices=DISTANCES)
+    by: str = param("classical", "classical scaling, or the stress of distances", choices=("classical", "metric"))
+    components: int = param(2, "number of dimensions", ge=1, tune=(1, 5))
+    distance: str = param("euclidean", "distance between rows", choices=DISTANCES)
     tolerance: float = param(
         1e-6, "`metric` ends when the stress falls by less, relatively", gt=0, matters_when={"by": "metric"}
     )
-    most_steps: int = param(
-        300, "after how many steps `metric` ends in any case", ge=1, matters_when={"by": "metric"}
-    )
+    most_steps: int = param(300, "maximum number of steps of `metric`", ge=1, matters_when={"by": "metric"})
 
     stresses_: Array = learned()
     """The stress of classical places in one dimension, in two, and so on up to six."""

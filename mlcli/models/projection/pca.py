@@ -53,24 +53,24 @@ from mlcli.tasks.unsupervised import UnlabelledRows
 class PrincipalComponents(Projector, RowExplainer):
     """Rows by their place along the directions of most variance."""
 
-    components: int | None = param(None, "how many are kept; none: as many as the share needs", ge=1, tune=(1, 10))
+    components: int | None = param(
+        None, "number of components; none: as many as the share needs", ge=1, tune=(1, 10)
+    )
     share: float = param(
         0.9,
-        "share of the variance that the components have together",
+        "share of the variance that the components explain together",
         gt=0,
         le=1,
         matters_when={"components": None},
     )
     choose: str = param(
         "share",
-        "what says how many are kept where none are given",
+        "how the number of components is chosen",
         choices=("share", "elbow"),
         if_given=True,
         matters_when={"components": None},
     )
-    by: str = param(
-        "auto", "what is decomposed: the centred rows, their covariance, or what suits them", choices=SOLVERS
-    )
+    by: str = param("auto", "solver: what is decomposed, the centred rows or their covariance", choices=SOLVERS)
     ddof: int = param(0, "delta degrees of freedom: variances are divided by N less this", ge=0, le=1)
 
     kept_: int = learned()

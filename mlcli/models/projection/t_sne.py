@@ -41,9 +41,9 @@ EXAGGERATION = 12.0
 class StochasticNeighbours(TransductiveProjector, Projector):
     """Rows beside their neighbours."""
 
-    components: int = param(2, "how many dimensions the places have", ge=1, le=3)
-    perplexity: float = param(30.0, "how many neighbours count for each row, roughly", ge=1, tune=(5, 50))
-    steps: int = param(1000, "how many steps of gradient descent are made", ge=20)
+    components: int = param(2, "number of dimensions", ge=1, le=3)
+    perplexity: float = param(30.0, "approximate number of neighbours of each row", ge=1, tune=(5, 50))
+    steps: int = param(1000, "number of steps of gradient descent", ge=20)
 
     def placed(self, X: Array) -> tuple[Array, str]:
         """The places, and the divergence."""

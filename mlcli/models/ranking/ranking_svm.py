@@ -57,13 +57,11 @@ ROUGH = 1e-4
 class RankingSVM(Ranker):
     """Pairs as rows of a support vector machine."""
 
-    C: float = param(1.0, "what a pair costs for each unit that it lacks of its margin", gt=0, tune=(1e-3, 1e3))
-    loss: str = param(
-        "hinge", "the loss: how what a pair lacks of its margin is counted", choices=("hinge", "squared-hinge")
-    )
-    option: str | None = param(None, "the nominal column of which every level has weights of its own")
+    C: float = param(1.0, "cost of a pair for each unit below its margin", gt=0, tune=(1e-3, 1e3))
+    loss: str = param("hinge", "the loss of a pair below its margin", choices=("hinge", "squared-hinge"))
+    option: str | None = param(None, "nominal column whose levels have their own weights")
     tolerance: float = param(1e-12, "the duality gap, as a share of the objective, at which to stop", gt=0)
-    max_iterations: int = param(200, "how many steps at most", ge=1)
+    max_iterations: int = param(200, "maximum number of steps", ge=1)
 
     weights_: Array = learned()
     """Of the columns; or of each option and, for each column, of its product with each option."""

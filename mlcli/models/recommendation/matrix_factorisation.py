@@ -43,9 +43,9 @@ BLOCK_CELLS = 4_000_000
 class MatrixFactorisation(Recommender):
     """``users_`` and ``items_`` hold a bias, then the factors, of each."""
 
-    factors: int = param(5, "how many latent factors", ge=1, tune=(1, 50))
-    l2: float = param(15.0, "how strongly biases and factors are drawn towards 0", gt=0.0, tune=(0.1, 100.0))
-    rounds: int = param(15, "how often users and items are solved for", ge=1)
+    factors: int = param(5, "number of latent factors", ge=1, tune=(1, 50))
+    l2: float = param(15.0, "L2 penalty of biases and factors", gt=0.0, tune=(0.1, 100.0))
+    rounds: int = param(15, "number of rounds that solve for users, then for items", ge=1)
 
     mean_: float = learned()
     users_: Array = learned("users", "width")

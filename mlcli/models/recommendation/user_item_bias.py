@@ -40,7 +40,7 @@ class UserItemBias(Recommender):
     """How generous users are, and how good items are."""
 
     l2: float = param(
-        5.0, "how many ratings at the mean each user and item is given beside its own", ge=0.0, tune=(0.5, 50.0)
+        5.0, "L2 penalty: as many ratings at the mean are added to each user and item", ge=0.0, tune=(0.5, 50.0)
     )
 
     mean_: float = learned()

@@ -55,22 +55,22 @@ class Neighbourhood(Recommender):
 
     owners: ClassVar[int]
 
-    k: int = param(40, "how many neighbours answer at most", ge=1, tune=(5, 100))
+    k: int = param(40, "maximum number of neighbours", ge=1, tune=(5, 100))
     similarity: str = param(
         "residual",
-        "how alike two are in what both have rated",
+        "similarity measure over common ratings",
         choices=("cosine", "adjusted-cosine", "pearson", "residual"),
     )
     shrinkage: float | None = param(
-        None, "similarities from n common ratings are multiplied by n / (n + this); none: as chance asks for", ge=0
+        None, "similarities from n common ratings are multiplied by n / (n + this); none: estimated", ge=0
     )
     damping: float = param(
-        1.0, "similarity that the centre itself has, so that weak or few neighbours move it little", ge=0
+        1.0, "weight of the centre among the neighbours, so that few or weak ones move it little", ge=0
     )
-    centre: str = param("baseline", "what ratings are measured from", choices=("none", "mean", "baseline"))
+    centre: str = param("baseline", "centre that is subtracted from ratings", choices=("none", "mean", "baseline"))
     l2: float = param(
         5.0,
-        "how many ratings at the mean the baseline gives each user and item",
+        "L2 penalty of the baseline, in ratings at the mean",
         ge=0,
         matters_when={"centre": "baseline"},
     )

@@ -66,7 +66,7 @@ class LogLinearTagger(Tagger, CountsParameters, RowExplainer):
     """Weights of features with tags, and of tags after tags."""
 
     templates: tuple[str, ...] = param(("word@-1", "word", "word@1"), f"what features look at: {TEMPLATE_HELP}")
-    columns: tuple[str, ...] = param((), "the columns that features are made of; all where none is named")
+    columns: tuple[str, ...] = param((), "columns that features are made of; all by default")
     l2: float = param(
         1.0,
         "L2 penalty: the cost of ½ squared weight, in log-likelihood",
@@ -77,7 +77,7 @@ class LogLinearTagger(Tagger, CountsParameters, RowExplainer):
         0.0, "L1 penalty: the cost of a unit of absolute weight, which leaves features out", ge=0, if_given=True
     )
     tolerance: float = param(1e-5, "the tolerance: the gradient per row at which to stop", gt=0)
-    max_iterations: int = param(1000, "how many steps at most", ge=1)
+    max_iterations: int = param(1000, "maximum number of steps", ge=1)
 
     by_row: ClassVar[bool] = False
     """Whether tags are normalised row by row, given the tag before; else over whole sequences."""

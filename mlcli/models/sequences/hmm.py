@@ -69,26 +69,26 @@ ORDERS = {"bigram": 2, "trigram": 3, "4-gram": 4, "5-gram": 5}
 class HiddenMarkovModel(Tagger, CountsParameters, Generative, RowExplainer):
     """Counts tags after tags and observations with tags; answers by Viterbi."""
 
-    order: str = param("bigram", "how far back a tag depends on tags", choices=ORDERS)
-    smoothing: str = param("alpha", "how transitions that are rare are estimated", choices=SMOOTHINGS)
-    alpha: float = param(0.1, "what is added to every count; 0 for plain shares", ge=0, tune=(0.001, 1.0))
-    unknown: str = param("once", "what an observation that was never met counts as", choices=("once", "alpha"))
-    stop: bool = param(False, "whether the end of a sequence is a symbol of its own")
-    column: str | None = param(None, "the column that is observed; the first of levels, or all numbers")
-    labelled: float = param(1.0, "the share of sequences whose tags are learned from", ge=0, le=1, if_given=True)
+    order: str = param("bigram", "number of consecutive tags that are counted", choices=ORDERS)
+    smoothing: str = param("alpha", "how probabilities of rare transitions are estimated", choices=SMOOTHINGS)
+    alpha: float = param(0.1, "added to every count; 0 for relative frequencies", ge=0, tune=(0.001, 1.0))
+    unknown: str = param("once", "how an unknown observation is treated", choices=("once", "alpha"))
+    stop: bool = param(False, "whether the end of a sequence counts as a symbol")
+    column: str | None = param(None, "observed column; by default the first with levels, or all numbers")
+    labelled: float = param(1.0, "share of training sequences whose tags are used", ge=0, le=1, if_given=True)
     restarts: int = param(
         5,
-        "how often Baum-Welch starts where no tags are learned from",
+        "number of random starts of Baum-Welch if no tags are used",
         ge=1,
         if_given=True,
         matters_when={"labelled": 0},
     )
     rounds: int = param(
-        100, "rounds of Baum-Welch at most", ge=1, if_given=True, matters_when={"labelled": AnyBut((1,))}
+        100, "maximum number of rounds of Baum-Welch", ge=1, if_given=True, matters_when={"labelled": AnyBut((1,))}
     )
     tolerance: float = param(
         1e-6,
-        "the gain per row below which Baum-Welch ends",
+        "Baum-Welch ends when the log-likelihood per row rises by less",
         ge=0,
         if_given=True,
         matters_when={"labelled": AnyBut((1,))},

@@ -50,11 +50,11 @@ from mlcli.tasks.sequence_labelling import TaggedRows, Tagger, lengths
 class MarkovChain(Tagger, CountsParameters, Generative):
     """Counts symbols after symbols."""
 
-    order: int = param(1, "how many symbols before it the next depends on", ge=1, le=5, tune=(1, 3))
-    smoothing: str = param("alpha", "how transitions that are rare are estimated", choices=SMOOTHINGS)
+    order: int = param(1, "number of symbols that the next one depends on", ge=1, le=5, tune=(1, 3))
+    smoothing: str = param("alpha", "how probabilities of rare transitions are estimated", choices=SMOOTHINGS)
     alpha: float = param(
         0.1,
-        "what is added to every count; 0 for plain shares",
+        "added to every count; 0 for relative frequencies",
         ge=0,
         tune=(0.001, 1.0),
         matters_when={"smoothing": "alpha"},

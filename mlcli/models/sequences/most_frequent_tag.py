@@ -33,7 +33,7 @@ from mlcli.tasks.sequence_labelling import TaggedRows, Tagger
 class MostFrequentTag(Tagger, CountsParameters):
     """The baseline of sequence labelling."""
 
-    column: str | None = param(None, "the nominal column that is observed; the first one where none is named")
+    column: str | None = param(None, "observed nominal column; the first one by default")
 
     observed_: str = learned()
     levels_: tuple[str, ...] = learned()
