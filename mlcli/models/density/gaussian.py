@@ -53,7 +53,7 @@ class Gaussian(DensityOfComponents, DensityEstimator):
         return Accepts(weights=True, prefers_scaled=self.covariance == "spherical")
 
     def fit(self, data: UnlabelledRows, rng: np.random.Generator) -> None:
-        """Take the mean and the covariance."""
+        """Learn the mean and the covariance."""
         data = data.counted()
         X, self.mean_, deviations = self.learn_columns(data)
         freedom = data.weights.sum() - self.ddof
@@ -67,7 +67,7 @@ class Gaussian(DensityOfComponents, DensityEstimator):
             warnings.warn(SET_BY_FLOOR, MlcliWarning, stacklevel=2)
 
     def free_parameters(self) -> int:
-        """The mean, and what the covariance has."""
+        """The mean, and the free numbers of the covariance."""
         columns = len(self.mean_)
         return columns + COVARIANCE_TYPES[self.covariance].free_parameters(columns)
 

@@ -69,7 +69,7 @@ class ClusterThenLabel(Classifier):
 
     @property
     def accepts(self) -> Accepts:
-        """What all inside accept, and unlabelled rows."""
+        """Everything that all nested models accept, and unlabelled rows."""
         return replace(Accepts.by_all([model.accepts for model in models_inside(self)]), unlabelled=True)
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
@@ -118,7 +118,7 @@ class ClusterThenLabel(Classifier):
         return np.asarray(self._clusterer().cluster_of(self.base_.prepared(table)), np.int32)
 
     def predict_proba(self, table: Table) -> Array:
-        """The shares of the cluster of each row, or what the classifier says."""
+        """The shares of the cluster of each row, or the probabilities of the classifier."""
         if self.classifier is None:
             return np.asarray(self.shares_[self._cluster_of(table)])
         return outputs(self.classifier_, table, CLASSIFICATION)

@@ -69,7 +69,7 @@ class SelfTraining(Classifier):
 
     @property
     def accepts(self) -> Accepts:
-        """What the base accepts, and unlabelled rows; what it needs stands before all rounds."""
+        """Everything that the base accepts, and unlabelled rows; required steps run before all rounds."""
         return replace(super().accepts, unlabelled=True)
 
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:

@@ -157,7 +157,7 @@ class SupportVectorMachine(
         return np.asarray(self.C * rows.weights * (totals.sum() / (present * totals[rows.y])))
 
     def _margin(self, K: Array, sides: Array, costs: Array) -> Solution:
-        """The widest margin between two sides; inside, the first row is positive, whatever its class is called."""
+        """The widest margin between two sides; the solver counts the side of the first row as positive."""
         first, y = sides[0], sides[0] * sides
         bounds = np.minimum(costs * y, 0.0), np.maximum(costs * y, 0.0)
         if self.C is not None:

@@ -33,7 +33,7 @@ from mlcli.tasks.unsupervised import UnlabelledRows
 
 @register("factor-analysis", reference="Spearman 1904; Jöreskog 1967; Barber 2012, Bayesian Reasoning, 21.2")
 class FactorAnalysis(FactorModel, Projector):
-    """Rows by what is expected of their factors."""
+    """Rows by their expected factors."""
 
     factors: int | None = param(
         None, "number of factors; none: by the elbow of the scree plot", ge=1, tune=(1, 10)
@@ -43,7 +43,7 @@ class FactorAnalysis(FactorModel, Projector):
     floor: float = param(0.005, "the least noise of a column, as a share of its variance", gt=0, lt=1)
 
     accepts = Accepts(weights=True, prefers_scaled=True)
-    """Numbers; factors do not depend on units, but what is lost is told in them."""
+    """Numbers; factors do not depend on units, but the reconstruction error does."""
 
     def fit(self, data: UnlabelledRows, rng: np.random.Generator) -> None:
         """Find loadings and noise by EM."""
@@ -51,13 +51,12 @@ class FactorAnalysis(FactorModel, Projector):
         X, columns = data.table.numbers, data.table.numbers.shape[1]
         if self.factors is not None and self.factors > columns:
             raise FitError(f"{self.factors} factors of {columns} columns", hint="choose fewer factors")
-        wanted = self.factors or elbow(
-            principal_axes(X, data.weights, by="auto", ddof=0, standardise=True).variances
-        )
-        self.find(data, Search(wanted or 1, self.tolerance, self.most_steps, self.floor))
+        axes = principal_axes(X, data.weights, by="auto", ddof=0, standardise=True)
+        factors = self.factors or elbow(axes.variances) or 1
+        self.find(data, Search(factors, self.tolerance, self.most_steps, self.floor))
 
     def project(self, table: Table) -> Array:
-        """What is expected of the factors of each row."""
+        """The expected factors of each row."""
         return self.found.expected(table.numbers)
 
     def reconstruct(self, table: Table) -> Array:

@@ -52,7 +52,7 @@ class MeanRow(Projector):
         return self.mean_
 
     def explain(self) -> findings.Explanation:
-        """The mean row, with 0 for what is only rounding beside the deviation."""
+        """The mean row; a mean that is rounding error beside the deviation is 0."""
         means = np.where(np.abs(self.mean_) > ROUNDING * self.deviation_, self.mean_, 0.0)
         names = (column.name for column in self.columns_)
         rows = tuple(zip(names, means.tolist(), self.deviation_.tolist(), strict=True))

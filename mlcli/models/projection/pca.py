@@ -82,7 +82,7 @@ class PrincipalComponents(Projector, RowExplainer):
     """Numbers, on one scale: the column with the largest would be the first component."""
 
     def fit(self, data: UnlabelledRows, rng: np.random.Generator) -> None:
-        """Find the axes, and how many of them are kept."""
+        """Find the axes, and the number of components."""
         data = data.counted()
         columns = len(data.table.number_columns)
         if self.components is not None and self.components > columns:
@@ -114,7 +114,7 @@ class PrincipalComponents(Projector, RowExplainer):
         return component_findings(self._axes(), [column.name for column in self.columns_], self.kept_)
 
     def explain_answer(self, table: Table) -> Explanation:
-        """The place of a row as sums over its cells, and what is restored from there."""
+        """The coordinates of a row as sums over its cells, and its reconstruction."""
         names = [f"component_{index}" for index in range(1, self.kept_ + 1)]
         centred = (table.numbers[0] - self.middle_).tolist()
         parts = zip(table.number_columns, centred, self.directions_[:, : self.kept_], strict=True)

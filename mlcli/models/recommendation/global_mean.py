@@ -29,7 +29,7 @@ class GlobalMean(Recommender):
     mean_: float = learned()
 
     def fit_ratings(self, data: Ratings, rng: np.random.Generator) -> None:
-        """Take the weighted mean."""
+        """Learn the weighted mean."""
         self.mean_ = self.liked_from_
 
     def rate(self, users: Rows | Codes, items: Rows | Codes) -> Array:

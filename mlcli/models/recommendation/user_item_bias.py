@@ -48,7 +48,7 @@ class UserItemBias(Recommender):
     item_bias_: Array = learned("items")
 
     def fit_ratings(self, data: Ratings, rng: np.random.Generator) -> None:
-        """Let users and items take turns until neither moves."""
+        """Solve for users and items in turn until neither moves."""
         self.mean_ = self.liked_from_
         residual, weights = data.y - self.mean_, data.weights
         small = 1e-11 * float(np.abs(residual).max())

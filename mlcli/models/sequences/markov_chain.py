@@ -107,7 +107,7 @@ class MarkovChain(Tagger, CountsParameters, Generative):
         return probabilities.argmax(axis=1).astype(np.int32), probabilities
 
     def tag(self, table: Table, sequence: Codes) -> Codes:
-        """The most probable symbols of sequences of which nothing but the length is known."""
+        """The most probable symbols of sequences, given only their lengths."""
         no_observations = np.zeros((len(table), len(self.classes_)))
         return most_probable_tags(no_observations, self.transitions_, sequence, False)
 
@@ -141,7 +141,7 @@ class MarkovChain(Tagger, CountsParameters, Generative):
             raise ValueError("probabilities that are no numbers")
 
     def explain(self) -> findings.Explanation:
-        """What follows what, and what a long sequence consists of."""
+        """Transition probabilities, and the stationary distribution."""
         smoothing = smoothing_note(self.alpha, self.smoothing)
         transitions = transition_table(self.transitions_, self.classes_, False, smoothing)
         note = f"perplexity of the training rows: {self.perplexity_:.6g}, of {len(self.classes_)} symbols"
