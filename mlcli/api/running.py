@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from mlcli.api.reports import Report, View, Watch, unwatched
-from mlcli.checks.audit import BEFORE_IT_RUNS, with_issues
+from mlcli.checks.quick import BEFORE_IT_RUNS, with_issues
 from mlcli.core.errors import Problem, UsageError
 from mlcli.core.processes import on_linux
 from mlcli.data.dataset import Dataset

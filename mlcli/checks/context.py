@@ -10,6 +10,7 @@ from itertools import islice
 import numpy as np
 
 from mlcli.checks.association import CUTS, ColumnCondition, best_condition
+from mlcli.core.errors import DataError
 from mlcli.core.rows import SplitInfo
 from mlcli.core.schema import Column, Schema
 from mlcli.core.seeds import rng_for
@@ -17,8 +18,8 @@ from mlcli.core.tables import Array, Flags, Rows
 from mlcli.data.columns import SEEMS_MISSING
 from mlcli.data.dataset import Dataset
 from mlcli.data.number_text import is_number
-from mlcli.experiment.spec.cells import ProtocolSpec
-from mlcli.experiment.spec.datasets import PlannedDataset
+from mlcli.experiment.spec.cells import FEW_ROWS, DataSpec, ProtocolSpec
+from mlcli.experiment.spec.datasets import PlannedDataset, planned_dataset, protocol_for
 from mlcli.protocols._base import DealtSplits, Protocol, Split
 
 SAMPLE = 10_000
@@ -26,13 +27,9 @@ SAMPLE = 10_000
 RIVALS = {"classification": "logistic-regression", "regression": "ridge"}
 """A strong and simple model for each kind of task, to compare others with."""
 FEWEST_ROWS = 20
-"""With fewer rows nothing can be told from chance."""
-FEWEST_EMPTY = 5
-"""With fewer missing cells no rule is sought."""
+"""With fewer rows, nothing can be told from chance."""
 MOST_PAIRS = 10_000
-"""Rules of missing cells are sought for at most this many pairs of columns."""
-CHANCE = 0.001
-"""The probability, by Fisher's exact test times the number of rules tried, below which a rule is believed."""
+"""Rules for missing cells are sought for at most this many pairs of columns."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,52 +48,54 @@ class AuditContext:
         """The schema of the dataset."""
         return self.dataset.schema
 
+    @cached_property
+    def target(self) -> Column | None:
+        """The target, if there is one."""
+        return self.schema.the("target")
+
     @property
-    def strata(self) -> SplitInfo | None:
-        """What protocols see of the rows."""
+    def kind(self) -> str:
+        """The kind of task, or "" if it is not known."""
+        return self.planned.kind.name if self.planned else ""
+
+    @property
+    def split_info(self) -> SplitInfo | None:
+        """What protocols know about the rows."""
         return self.planned.strata if self.planned else None
 
     @property
     def example(self) -> str:
         """A model for examples in suggested repairs, one that can do the task."""
         if self.planned is not None:
-            kind = self.planned.kind
-            return RIVALS.get(kind.name, kind.panel[0])
-        return (
-            "k-means" if self.target is None else RIVALS["classification" if self.target.coded else "regression"]
-        )
-
-    def features(self) -> tuple[Column, ...]:
-        """The columns that models see."""
-        return self._features
+            return RIVALS.get(self.kind, self.planned.kind.panel[0])
+        if self.target is None:
+            return "k-means"
+        return RIVALS["classification" if self.target.coded else "regression"]
 
     @cached_property
-    def _features(self) -> tuple[Column, ...]:
+    def features(self) -> tuple[Column, ...]:
+        """The columns that models see."""
         return self.schema.features()
 
     def numeric(self) -> Iterator[Column]:
         """The numeric features."""
-        return (column for column in self.features() if not column.coded)
+        return (column for column in self.features if not column.coded)
 
     def coded(self) -> Iterator[Column]:
         """The features with levels, without columns of numbers and words for missing cells."""
-        return (
-            feature
-            for feature in self.features()
-            if feature.coded and feature.name not in self.missing_words_among_numbers
-        )
+        words = self.missing_words_among_numbers
+        return (column for column in self.features if column.coded and column.name not in words)
 
     @cached_property
     def missing_words_among_numbers(self) -> dict[str, list[str]]:
         """The words for missing cells, such as NA, of each column that would be numeric without them."""
-        words = {
-            field.column.name: [level for level in field.column.levels if not is_number(level)]
-            for field in self.schema
-            if field.source != "declared" and any(map(is_number, field.column.levels))
-        }
-        return {
-            name: few for name, few in words.items() if few and all(one.lower() in SEEMS_MISSING for one in few)
-        }
+        words_of = {}
+        for field in self.schema:
+            words = [level for level in field.column.levels if not is_number(level)]
+            are_few = field.source != "declared" and 0 < len(words) < len(field.column.levels)
+            if are_few and all(word.lower() in SEEMS_MISSING for word in words):
+                words_of[field.column.name] = words
+        return words_of
 
     def cells(self, column: Column) -> Array:
         """The cells of a column as numbers, NaN where one is missing; levels by their codes."""
@@ -105,42 +104,41 @@ class AuditContext:
             self._cells[column.name] = np.where(cells < 0, np.nan, cells) if column.coded else cells
         return self._cells[column.name]
 
+    @cached_property
+    def _cells(self) -> dict[str, Array]:
+        return {}
+
     def present(self, column: Column) -> Array:
         """The cells of a column that are not missing."""
         cells = self.cells(column)
         return cells[~np.isnan(cells)]
 
-    @cached_property
-    def _cells(self) -> dict[str, Array]:
-        return {}
-
     def features_with_gaps(self) -> Iterator[tuple[Column, Flags]]:
-        """The features with enough missing cells to find a rule, and which cells are missing."""
-        for column in self.features():
+        """The features with at least 5 missing and 5 other cells, and which cells are missing."""
+        for column in self.features:
             if column.missing and len(self.dataset) >= FEWEST_ROWS:
                 empty = np.isnan(self.cells(column))
-                if FEWEST_EMPTY <= empty.sum() <= len(empty) - FEWEST_EMPTY:
+                if 5 <= empty.sum() <= len(empty) - 5:
                     yield column, empty
 
     @cached_property
     def missing_rules(self) -> dict[str, ColumnCondition | None]:
         """For features with missing cells the rule that predicts them; None if they are missing at random.
 
-        Each pair of columns is tested, so that only the first of very many columns are looked at.
+        Each pair of columns is tested, so only the first of very many columns are looked at. A rule counts if its
+        probability by chance, by Fisher's exact test times the number of rules tried, is below 0.001.
         """
-        most = max(1, MOST_PAIRS // max(1, len(self.features())))
-        gaps = islice(self.features_with_gaps(), most)
-        return {column.name: self._missing_rule(column, empty) for column, empty in gaps}
-
-    def _missing_rule(self, column: Column, empty: Flags) -> ColumnCondition | None:
-        """The best condition on another column, if it is better than chance."""
-        others = [
-            feature for feature in (*self.features(), *filter(None, [self.target])) if feature.name != column.name
-        ]
-        rules = [best_condition(empty[self.sample], self.cells(other)[self.sample], other) for other in others]
-        best = max(filter(None, rules), key=lambda rule: abs(rule.correlation), default=None)
-        tried = max(2, CUTS * len(others))
-        return best if best is not None and tried * best.probability_by_chance < CHANCE else None
+        most = max(1, MOST_PAIRS // max(1, len(self.features)))
+        results: dict[str, ColumnCondition | None] = {}
+        for column, empty in islice(self.features_with_gaps(), most):
+            columns = (*self.features, *filter(None, [self.target]))
+            others = [other for other in columns if other.name != column.name]
+            rules = (best_condition(empty[self.sample], self.cells(other)[self.sample], other) for other in others)
+            best = max(filter(None, rules), key=lambda rule: abs(rule.correlation), default=None)
+            tried = max(2, CUTS * len(others))
+            is_believed = best is not None and tried * best.probability_by_chance < 0.001
+            results[column.name] = best if is_believed else None
+        return results
 
     @cached_property
     def sample(self) -> Rows:
@@ -149,16 +147,6 @@ class AuditContext:
         if count <= SAMPLE:
             return np.arange(count)
         return np.sort(rng_for("audit", self.dataset.content).choice(count, SAMPLE, replace=False))
-
-    @property
-    def is_sampled(self) -> bool:
-        """Whether some checks look at some rows only."""
-        return len(self.dataset) > SAMPLE
-
-    @cached_property
-    def target(self) -> Column | None:
-        """The target, if there is one."""
-        return self.schema.the("target")
 
     @cached_property
     def splitter(self) -> Protocol | None:
@@ -183,15 +171,33 @@ class AuditContext:
         return [splits[index] for index in range(min(len(splits), 10))]
 
     @property
-    def deals_rows(self) -> bool:
+    def splits_at_random(self) -> bool:
         """Whether rows are split at random, independently of any column."""
         splits, _ = self.splits_with_warnings
-        by_column = self.strata is not None and self.strata.groups is not None
-        return bool(splits) and not by_column and (isinstance(splits, DealtSplits) or self._is_random)
+        by_column = self.split_info is not None and self.split_info.groups is not None
+        use = self.protocol.use if self.protocol is not None else "given"
+        is_random = isinstance(splits, DealtSplits) or use not in ("given", "forward-chaining", "whole")
+        return bool(splits) and not by_column and is_random
 
-    @property
-    def _is_random(self) -> bool:
-        return self.protocol is not None and self.protocol.use not in ("given", "forward-chaining", "whole")
+
+def context_of(dataset: Dataset, protocol: ProtocolSpec | None = None, seed: int = 1) -> AuditContext:
+    """A loaded dataset, with how it would be split, if anything can split it."""
+    try:
+        planned = planned_dataset(DataSpec(str(dataset.path or dataset.name)), dataset)
+    except DataError as error:
+        return AuditContext(dataset, refused=error.in_a_line, seed=seed)
+    return context_as_planned(planned, protocol, seed)
+
+
+def context_as_planned(planned: PlannedDataset, protocol: ProtocolSpec | None, seed: int) -> AuditContext:
+    """A planned dataset with the protocol that splits it; another one if the rows are too few for it."""
+    refused = ""
+    for requested in (protocol, FEW_ROWS):
+        try:
+            return AuditContext(planned.dataset, planned, protocol_for(planned, requested), refused, seed)
+        except DataError as error:
+            refused = refused or error.in_a_line
+    return AuditContext(planned.dataset, planned, refused=refused, seed=seed)
 
 
 def cell_text(value: float, column: Column) -> str:

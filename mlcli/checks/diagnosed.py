@@ -1,4 +1,4 @@
-"""A model under diagnosis: judged beside its baselines and a strong rival, for checks of models to look at."""
+"""A model under diagnosis: scored beside its baselines and a strong rival, for checks of models to look at."""
 
 from __future__ import annotations
 
@@ -28,13 +28,10 @@ from mlcli.scoring.differences import difference_between, score_of
 from mlcli.scoring.importance import PermutationImportance, permutation_importance
 from mlcli.scoring.model_results import ModelResult, badness, judged_answers, score_result
 
-SIZES = (0.25, 0.5, 1.0)
-"""The shares of the training rows at which learning curves are looked at."""
-
 
 @dataclass(frozen=True)
 class Gain:
-    """How much better a model is than another, whether that is more than chance, and what shows it."""
+    """How much better a model is than another, whether the difference is significant, and the evidence."""
 
     better: float
     sure: bool
@@ -43,7 +40,7 @@ class Gain:
 
 @dataclass(frozen=True, eq=False)
 class Diagnosed:
-    """What is known of a model on a dataset; what takes long is done once, and only if a check asks for it."""
+    """The results of a model on a dataset; what takes long is computed once, and only if a check needs it."""
 
     model: ModelResult
     baseline: ModelResult
@@ -58,7 +55,7 @@ class Diagnosed:
 
     @property
     def dataset(self) -> Dataset:
-        """What it was judged on."""
+        """The dataset that it was scored on."""
         assert isinstance(self.cell.dataset, Dataset)
         return self.cell.dataset
 
@@ -71,60 +68,62 @@ class Diagnosed:
 
     @property
     def metric(self) -> Metric:
-        """The score that decides."""
+        """The first metric, by which models are compared."""
         return self.model.metrics[0]
 
     def scores(self, model_result: ModelResult) -> Array:
-        """The deciding score of each split, where it is defined."""
+        """The score of each split, if it is defined."""
         values = [self.metric.compute(answers) for answers in judged_answers(model_result.cell_result)]
         return np.array([value for value in values if isinstance(value, float)])
 
     def score_of(self, model_result: ModelResult) -> float | None:
-        """The deciding score over all splits, where it is a number."""
+        """The score over all splits, if it is a number."""
         return score_of(model_result, self.metric)
 
     def gain_over(self, other: ModelResult) -> Gain | None:
-        """How much better the model is than another; None where that is not defined."""
+        """How much better the model is than another, if that is defined."""
         mine, theirs = self.score_of(self.model), self.score_of(other)
         if mine is None or theirs is None:
             return None
-        found = difference_between(self.model, other, self.metric)
-        test = f" ({found.test}, p = {found.p:.2g})" if found.p is not None else ""
+        difference = difference_between(self.model, other, self.metric)
+        test = f" ({difference.test}, p = {difference.p:.2g})" if difference.p is not None else ""
         evidence = f"{self.metric.name} {mine:.4g} beside {theirs:.4g}{test}"
         better = badness(self.metric, theirs) - badness(self.metric, mine)
-        return Gain(better, found.distinguishable, evidence)
+        return Gain(better, difference.distinguishable, evidence)
 
     def is_surely_beaten_by(self, other: ModelResult) -> bool:
-        """Whether a test tells another from the model, and it is the better one."""
+        """Whether another model is significantly better."""
         gain = self.gain_over(other)
         return gain is not None and gain.better < 0 and gain.sure
 
     def scored_beside(self, models: Sequence[ModelSpec], protocol: ProtocolSpec) -> list[ModelResult]:
-        """Other models on the same rows, in order; nothing where they cannot be planned."""
-        spec = DataSpec(self.dataset.name, source=self.dataset)
-        metrics = (self.metric.name,)
-        asked = Experiment((spec,), tuple(models), protocol, metrics=metrics, seed=self.cell.seed, training=True)
+        """Other models on the same rows, in order; none if they cannot be planned."""
+        data, metrics, seed = (
+            (DataSpec(self.dataset.name, source=self.dataset),),
+            (self.metric.name,),
+            self.cell.seed,
+        )
         try:
-            cells = plan(asked)
+            cells = plan(Experiment(data, tuple(models), protocol, metrics=metrics, seed=seed, training=True))
         except MlcliError:
             return []
         uses = {model.use for model in models}
-        wanted = [cell for cell in cells if cell.model.use in uses]  # the plan adds baselines
-        return [score_result(result, metrics) for result in run(wanted, jobs=self.jobs)]
+        cells_of_models = [cell for cell in cells if cell.model.use in uses]  # the plan adds baselines
+        return [score_result(result, metrics) for result in run(cells_of_models, jobs=self.jobs)]
 
     @cached_property
     def learning_curve(self) -> ScoreCurve | None:
-        """The learning curve of the model; none where its rows cannot be split so."""
+        """The learning curve of the model; None if its rows cannot be split so."""
         if self.cell.model.saved is not None or self.cell.kind not in RIVALS or self.model.is_baseline:
             return None
-        protocol = ProtocolSpec("training-size", {"sizes": list(SIZES)})
-        found = self.scored_beside([self.cell.model], protocol)
-        curves = (curve for one in found for curve in curves_over(one, self.cell.label, "series"))
+        protocol = ProtocolSpec("training-size", {"sizes": [0.25, 0.5, 1.0]})
+        results = self.scored_beside([self.cell.model], protocol)
+        curves = (curve for result in results for curve in curves_over(result, self.cell.label, "series"))
         return next(curves, None)
 
     @cached_property
     def right_alone(self) -> dict[str, float]:
-        """For each feature the share of rows that it alone tells right, or of the variance that it explains."""
+        """For each feature the accuracy that it has alone, or its R²."""
         target = self.dataset.schema.the("target")
         if target is None or self.cell.kind not in RIVALS:
             return {}
@@ -135,15 +134,14 @@ class Diagnosed:
             for feature in self.dataset.schema.features()
         }
         if not target.coded:
-            return {
-                name: share_explained(of_one, truth[known].astype(np.float64)) for name, of_one in cells.items()
-            }
+            numbers = truth[known].astype(np.float64)
+            return {name: share_explained(column, numbers) for name, column in cells.items()}
         classes = truth[known].astype(np.int32)
-        return {name: share_right(of_one, classes, len(target.levels)) for name, of_one in cells.items()}
+        return {name: share_right(column, classes, len(target.levels)) for name, column in cells.items()}
 
     @cached_property
     def alone(self) -> dict[str, float]:
-        """The same as a part of what the most frequent class leaves to be told."""
+        """The same as a share of what the most frequent class leaves to be predicted."""
         target = self.dataset.schema.the("target")
         if target is None or not target.coded:
             return self.right_alone
@@ -153,48 +151,46 @@ class Diagnosed:
 
     @cached_property
     def explanation(self) -> Explanation:
-        """What the model says of itself, learned from all rows."""
+        """The explanation of the model fitted to all rows."""
         return self.trained.pipeline.explain()
 
     @cached_property
     def importance(self) -> PermutationImportance | None:
-        """What each column is worth to it on rows that it has not seen."""
+        """The permutation importance of each column on test rows."""
         return None if self.cell.model.saved is not None else permutation_importance(self.cell, self.metric)
 
     @cached_property
     def trained(self) -> Trained:
-        """The model, learned from all rows."""
+        """The model fitted to all rows."""
         return train(self.cell)
 
 
 def plan_to_diagnose(experiment: Experiment) -> Plan:
     """The one model of an experiment on its one dataset, beside its baselines and its rival."""
-    made = plan(replace(experiment, training=True))
-    asked = _diagnosed_cell(made, experiment.models or ())
-    beside = RIVALS.get(asked.kind, "")
-    if not beside or beside == asked.model.use:
-        return made
-    models = (*(experiment.models or ()), ModelSpec(beside))
-    assert isinstance(asked.dataset, Dataset)
-    data = tuple(replace(spec, source=asked.dataset) for spec in experiment.data)
+    planned = plan(replace(experiment, training=True))
+    cell = _diagnosed_cell(planned, experiment.models or ())
+    rival = RIVALS.get(cell.kind, "")
+    if not rival or rival == cell.model.use:
+        return planned
+    models = (*(experiment.models or ()), ModelSpec(rival))
+    assert isinstance(cell.dataset, Dataset)
+    data = tuple(replace(spec, source=cell.dataset) for spec in experiment.data)
     return plan(replace(experiment, training=True, models=models, data=data))
 
 
 def diagnosed_model(
     experiment: Experiment, plan: Plan, *, jobs: int | None = None, on_progress: OnProgress | None = None
 ) -> Diagnosed:
-    """The model of an experiment under diagnosis, by its plan; training rows are answered, too."""
-    asked = _diagnosed_cell(plan, experiment.models or ())
-    model_results = [
-        score_result(result, experiment.metrics) for result in run(plan, jobs=jobs, on_progress=on_progress)
-    ]
-    of_cell = dict(zip(plan, model_results, strict=True))
-    beside = RIVALS.get(asked.kind, "")
-    rival = next((result for result in model_results if result.cell.model.use == beside and result.done), None)
-    baseline = next(result for result in model_results if result.is_baseline)
-    model = of_cell[asked]
+    """Run the plan of an experiment; training rows are predicted, too."""
+    cell = _diagnosed_cell(plan, experiment.models or ())
+    cell_results = run(plan, jobs=jobs, on_progress=on_progress)
+    results = [score_result(result, experiment.metrics) for result in cell_results]
+    use = RIVALS.get(cell.kind, "")
+    rival = next((result for result in results if result.cell.model.use == use and result.done), None)
+    baseline = next(result for result in results if result.is_baseline)
+    model = dict(zip(plan, results, strict=True))[cell]
     if not model.done:
-        raise UsageError(f"{asked.label} on {asked.dataset.name} did not end well: {model.cell_result.why}")
+        raise UsageError(f"{cell.label} on {cell.dataset.name} did not end well: {model.cell_result.why}")
     return Diagnosed(model, baseline, rival if rival is not model else None, jobs)
 
 

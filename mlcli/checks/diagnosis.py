@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from mlcli.checks.audit import AT_A_GLANCE, context_as_planned, context_of, issues_in
-from mlcli.checks.context import AuditContext
+from mlcli.checks.context import AuditContext, context_as_planned, context_of
 from mlcli.checks.data import splits
 from mlcli.checks.diagnosed import Diagnosed
 from mlcli.checks.models import columns, fitting, scores, tuning
 from mlcli.checks.models.fitting import fit_scores
+from mlcli.checks.quick import AT_A_GLANCE, issues_by
 from mlcli.core.issues import Check, Issue, by_gravity, found_by, is_serious
 from mlcli.core.processes import one_blas_thread
 from mlcli.core.serialise import shown
@@ -45,11 +45,11 @@ OF_MODELS: tuple[Check[Diagnosed], ...] = (
     tuning.no_effect,
     tuning.nothing_tuned,
 )
-"""What is looked for in a model that was judged, in the order in which issues of one gravity are listed."""
+"""All checks of a model, in the order in which issues of the same gravity are listed."""
 
 
 def issues_of_model(diagnosed: Diagnosed) -> list[Issue]:
-    """Everything that is found, the gravest first."""
+    """All issues of a model and of its data, the gravest first."""
     with one_blas_thread():
         cell = diagnosed.cell
         context = (
@@ -57,12 +57,12 @@ def issues_of_model(diagnosed: Diagnosed) -> list[Issue]:
             if cell.planned is None
             else context_as_planned(cell.planned, cell.protocol, cell.seed)
         )
-        of_data = issues_in(context, OF_ITS_DATA)
+        of_data = issues_by(OF_ITS_DATA, context)
         return by_gravity([*found_by(OF_MODELS, diagnosed), *of_data])
 
 
 def diagnosis_of(diagnosed: Diagnosed, issues: Sequence[Issue], everything: bool, verbose: bool) -> Document:
-    """What the data are, the scores, what was found, with advice if asked for; ``verbose`` adds tables, curves."""
+    """The data, the scores and the issues, with advice if ``everything``; ``verbose`` adds tables and curves."""
     shown = issues if verbose else [replace(issue, shown=()) for issue in issues]
     curve = diagnosed.learning_curve if verbose else None
     return (
@@ -76,7 +76,7 @@ def diagnosis_of(diagnosed: Diagnosed, issues: Sequence[Issue], everything: bool
 
 @dataclass(frozen=True)
 class FitScores:
-    """The score of training rows beside that of scored rows."""
+    """The score of training rows beside that of test rows."""
 
     training: float
     judged: float
@@ -109,17 +109,14 @@ def diagnosis_record(diagnosed: Diagnosed, issues: Sequence[Issue]) -> Diagnosis
 
 
 def _scores_grid(diagnosed: Diagnosed) -> Iterator[Element]:
-    """The model beside what it is compared with."""
+    """The scores of the model, its baseline and its rival."""
     models = (diagnosed.baseline, diagnosed.model, diagnosed.rival)
-    beside = [model for model in models if model is not None and model.done]
+    results = [model for model in models if model is not None and model.done]
     name = diagnosed.metric.name
-    judged = [result.summaries[name].mean for result in beside]
-    columns = {name: judged, "training": [result.training.get(name) for result in beside]}
-    known = {
-        head: of_all
-        for head, of_all in columns.items()
-        if head == name or any(value is not None for value in of_all)
-    }
-    cells = ([text or "undefined" for text in lined_up(of_all)] for of_all in known.values())
-    rows = zip((result.cell.label for result in beside), *cells, strict=True)
-    yield grid(["model", *known], rows, right=(1, 2))
+    columns = {name: [result.summaries[name].mean for result in results]}
+    training = [result.training.get(name) for result in results]
+    if any(value is not None for value in training):
+        columns["training"] = training
+    cells = ([text or "undefined" for text in lined_up(values)] for values in columns.values())
+    rows = zip((result.cell.label for result in results), *cells, strict=True)
+    yield grid(["model", *columns], rows, right=(1, 2))

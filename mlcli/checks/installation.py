@@ -1,10 +1,11 @@
-"""The health of an installation: versions, threads, compiled kernels, a store; and what repairs what is wrong."""
+"""The health of an installation: versions, threads, compiled kernels, a store; problems and their fixes."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 
 from mlcli.core.errors import StoreError
@@ -20,13 +21,12 @@ EXTRAS = {
     "dask": ("distributed",),
     "ray": ("ray",),
 }
-"""What is installed only when it is asked for, by the name of the extra."""
-MEGABYTE = 1e6
+"""The packages of each extra."""
 
 
 @dataclass(frozen=True)
 class Health:
-    """Facts by heading, and what is wrong, each with its repair."""
+    """Facts by heading, and problems, each with its fix."""
 
     facts: dict[str, dict[str, str]]
     problems: list[str] = field(default_factory=list)
@@ -36,8 +36,14 @@ class Health:
 def health_of(store: Path | None, default: Path) -> Health:
     """Everything that can be told without running a model; a default store need not be there."""
     problems: list[str] = []
+    extras = {
+        f"extra '{name}'": "installed"
+        if all(find_spec(package) is not None for package in packages)
+        else f"not installed: pip install 'mlcli[{name}]'"
+        for name, packages in EXTRAS.items()
+    }
     facts = {
-        "Versions": {**versions_and_hardware(), **_extra_facts()},
+        "Versions": {**versions_and_hardware(), **extras},
         "Threads": _thread_facts(problems),
         "Compiled kernels": _kernel_facts(problems),
     }
@@ -47,8 +53,12 @@ def health_of(store: Path | None, default: Path) -> Health:
 
 
 def health_document(health: Health) -> Document:
-    """The facts as tables, then what is wrong."""
-    return tuple(_elements(health))
+    """The facts as tables, then the problems."""
+    elements: list[Element] = []
+    for name, values in health.facts.items():
+        elements += [Heading(name), grid(["", ""], values.items())]
+    problems = notes(*health.problems) if health.problems else Sentence("none", "strong")
+    return (*elements, Heading("Problems"), problems)
 
 
 @dataclass(frozen=True)
@@ -68,38 +78,15 @@ def health_record(health: Health) -> HealthRecord:
     return HealthRecord(versions, threads, kernels, store, health.problems)
 
 
-def _elements(health: Health) -> Iterator[Element]:
-    for name, values in health.facts.items():
-        yield Heading(name)
-        yield grid(["", ""], values.items())
-    yield Heading("Problems")
-    if health.problems:
-        yield notes(*health.problems)
-    else:
-        yield Sentence("none", "strong")
-
-
-def _extra_facts() -> dict[str, str]:
-    from importlib.util import find_spec
-
-    return {
-        f"extra '{name}'": "installed"
-        if all(find_spec(package) is not None for package in packages)
-        else f"not installed: pip install 'mlcli[{name}]'"
-        for name, packages in EXTRAS.items()
-    }
-
-
 def _thread_facts(problems: list[str]) -> dict[str, str]:
     from threadpoolctl import ThreadpoolController
 
-    pinned = [name for name in BLAS_VARIABLES if os.environ.get(name) == "1"]
-    libraries = [one for one in ThreadpoolController().info() if one["user_api"] == "blas"]
-    free = [library for library in libraries if library["num_threads"] != 1]
-    if free:
+    libraries = [library for library in ThreadpoolController().info() if library["user_api"] == "blas"]
+    if any(library["num_threads"] != 1 for library in libraries):
         problems.append(
             "BLAS uses several threads, so that processes hinder each other: set OPENBLAS_NUM_THREADS=1"
         )
+    is_pinned = any(os.environ.get(name) == "1" for name in BLAS_VARIABLES)
     text = ", ".join(
         f"{library['internal_api']} {library['version']}: {counted(library['num_threads'], 'thread')}"
         for library in libraries
@@ -107,7 +94,7 @@ def _thread_facts(problems: list[str]) -> dict[str, str]:
     return {
         "cores for worker processes": str(cores()),
         "BLAS": text or "none was found",
-        "BLAS is pinned to one thread": "yes" if pinned else "no",
+        "BLAS is pinned to one thread": "yes" if is_pinned else "no",
         "start of workers": "as copies of this one" if on_linux() else "anew",
     }
 
@@ -115,11 +102,9 @@ def _thread_facts(problems: list[str]) -> dict[str, str]:
 def _kernel_facts(problems: list[str]) -> dict[str, str]:
     import mlcli
 
-    folder = Path(mlcli.__file__).parent / "kernels"
-    elsewhere = os.environ.get("NUMBA_CACHE_DIR")
-    path = Path(elsewhere) if elsewhere else folder
-    kept = list(path.rglob("*.nbc")) if path.is_dir() else []
-    size = sum(file.stat().st_size for file in kept)
+    path = Path(os.environ.get("NUMBA_CACHE_DIR") or Path(mlcli.__file__).parent / "kernels")
+    compiled = list(path.rglob("*.nbc")) if path.is_dir() else []
+    size = sum(file.stat().st_size for file in compiled)
     if not os.access(path, os.W_OK):
         hint = "set NUMBA_CACHE_DIR to a folder that can be written, or every command compiles anew"
         problems.append(f"compiled kernels cannot be kept in {path}: {hint}")
@@ -127,8 +112,8 @@ def _kernel_facts(problems: list[str]) -> dict[str, str]:
         problems.append("NUMBA_DISABLE_JIT=1 is set: kernels run uncompiled, about 100 times slower; unset it")
     return {
         "kept in": str(path),
-        "functions": f"{len(kept)}, {size / MEGABYTE:.0f} MB"
-        if kept
+        "functions": f"{len(compiled)}, {size / 1e6:.0f} MB"
+        if compiled
         else "none yet: the first commands compile them, each up to half a minute",
     }
 
@@ -149,7 +134,7 @@ def _store_facts(path: Path, is_required: bool, problems: list[str]) -> dict[str
         return {"file": str(path), "state": "cannot be read"}
     problems += [f"{path}: {fault}" for fault in faults]
     return {
-        "file": f"{path}, {path.stat().st_size / MEGABYTE:.1f} MB",
+        "file": f"{path}, {path.stat().st_size / 1e6:.1f} MB",
         "runs": str(runs),
         "state": "damaged" if faults else "sound",
     }

@@ -14,13 +14,11 @@ from mlcli.data.dataset import Dataset
 from mlcli.data.sidecar import Declaration, yaml_key, yaml_list, yaml_scalar
 from mlcli.tasks.table import SINGLE_ROLES
 
-COLUMNS = "columns:"
-
 
 def declared(context: AuditContext, columns: Mapping[str, Mapping[str, str | Sequence[str]]]) -> Repair:
     """What the sidecar is to say of some columns, beside what it says of them already."""
     lines = (_sidecar_line(context.dataset, name, stated) for name, stated in columns.items())
-    return Repair("sidecar", "\n".join([COLUMNS, *lines]))
+    return Repair("sidecar", "\n".join(["columns:", *lines]))
 
 
 def with_role(context: AuditContext, role: str, *columns: str, then: str = "") -> Repair:

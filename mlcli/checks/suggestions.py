@@ -1,4 +1,4 @@
-"""Remedies for fitting too closely or too little: settings of the model itself, then other columns and wrappers.
+"""Suggestions against over- and underfitting: parameters of the model itself, then other columns and wrappers.
 
 Against high variance: a simpler model, fewer columns, bagging (and more rows, which cannot be tried). Against high
 bias: a more flexible model, more columns.
@@ -28,20 +28,10 @@ class Suggestion:
     text: str
 
 
-HALF_WAY, NEARLY = 0.5, 0.85
-"""How far from its value towards an end of its range a parameter is moved."""
-BAGGED = ("decision-tree", "one-r", "mlp")
-"""What bagging steadies most; a wrapper of what is steady is a waste."""
-STIFF = ("linear-regression", "ridge", "lasso", "logistic-regression", "linear-svm", "log-linear", "lda")
-"""What sees only sums of columns, so that products of them are new to it."""
-MOST_MULTIPLIED = 20
-"""Columns, of which products are not too many to be tried."""
-
-
 def simpler(cell: Cell) -> Iterator[Suggestion]:
-    """What fits training rows less closely."""
+    """Models that fit training rows less closely."""
     yield from _other_settings(cell.model, towards_simple=True)
-    if cell.model.use in BAGGED:
+    if cell.model.use in ("decision-tree", "one-r", "mlp"):  # unstable models gain most from bagging
         base = {"use": cell.model.use, "params": dict(cell.model.params)}
         text = f"{{use: bagging, params: {{base: {short_text(cell.model, MODELS)}}}}}"
         yield Suggestion(ModelSpec("bagging", {"base": base}), f"-m '{text}'")
@@ -50,9 +40,10 @@ def simpler(cell: Cell) -> Iterator[Suggestion]:
 
 
 def richer(cell: Cell) -> Iterator[Suggestion]:
-    """What can follow the training rows more closely."""
+    """Models that can fit training rows more closely."""
     yield from _other_settings(cell.model, towards_simple=False)
-    if cell.model.use in STIFF and len(cell.dataset.schema.features()) <= MOST_MULTIPLIED:
+    linear = ("linear-regression", "ridge", "lasso", "logistic-regression", "linear-svm", "log-linear", "lda")
+    if cell.model.use in linear and len(cell.dataset.schema.features()) <= 20:  # else products are too many
         yield from _behind_one_more_step(cell, "polynomial")
 
 
@@ -63,7 +54,7 @@ def other_model(cell: Cell, use: str) -> Suggestion:
 
 def _other_settings(model: ModelSpec, *, towards_simple: bool) -> Iterator[Suggestion]:
     """Each parameter whose range says which end is the simpler one, moved towards that end or the other."""
-    for share in (HALF_WAY, NEARLY):
+    for share in (0.5, 0.85):
         for declared in parameters(model.cls):
             search, value = declared.tune, model.params.get(declared.name)
             if not isinstance(search, Range) or not search.simpler or not search.unasked:

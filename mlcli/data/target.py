@@ -372,9 +372,11 @@ def _is_never(name: str, columns: Mapping[str, TypedColumn]) -> bool:
 def _is_coordinate(name: str, columns: Mapping[str, TypedColumn]) -> bool:
     """Whether a column is the x or y (or z) of a place, in numbers, that further columns describe."""
     axis = name.lower()
+    if axis not in ("x", "y", "z"):
+        return False
     names = [other.lower() for other in columns]
     coded = {other.lower() for other, typed in columns.items() if typed.column.coded}
-    if axis not in ("x", "y", "z") or coded & {axis, "x", "y"} or ("x", "y") not in pairwise(names):
+    if coded & {axis, "x", "y"} or ("x", "y") not in pairwise(names):
         return False
     return len(names) > 3 if names[-1] == axis else len(names) > 2
 

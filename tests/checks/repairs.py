@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from mlcli.checks.audit import audits_of, context_of, issues_in
-from mlcli.checks.context import AuditContext
+from mlcli.checks.audit import audits_of, issues_in
+from mlcli.checks.context import AuditContext, context_of
 from mlcli.core.errors import UsageError
 from mlcli.core.issues import Issue, Repair, is_serious
 from mlcli.core.schema import Schema, SchemaField

@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mlcli.checks.audit import AT_A_GLANCE, audits_of, context_of, issues_of_data
+from mlcli.checks.audit import OF_DATA, audits_of, issues_of_data
+from mlcli.checks.context import context_of
+from mlcli.checks.quick import AT_A_GLANCE
 from mlcli.checks.repairs import joined_sidecar
-from mlcli.checks.table import OF_DATA
 from mlcli.core.issues import GRAVITIES, Issue, code_of, is_serious
 from mlcli.data.dataset import Dataset
 from mlcli.data.load import load

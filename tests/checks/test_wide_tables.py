@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from mlcli.checks import context as checks_context
-from mlcli.checks.audit import context_of, issues_of_data
+from mlcli.checks.audit import issues_of_data
+from mlcli.checks.context import context_of
 from mlcli.checks.data import numbers
 from mlcli.core.schema import Column
 from mlcli.data.columns import TypedColumn
@@ -118,4 +119,4 @@ def test_limits_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_features_under_audit_are_found_once(tmp_path: Path) -> None:
     seen = context_of(load(str(table(tmp_path, {"a": noise(1), "y": noise(2)})), target="y"))
-    assert seen.features() is seen.features()
+    assert seen.features is seen.features

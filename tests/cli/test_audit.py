@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from mlcli.checks.audit import OF_DATA
 from mlcli.checks.diagnosis import OF_MODELS
-from mlcli.checks.table import OF_DATA
 from mlcli.core.errors import ExitCode
 from mlcli.core.issues import code_of
 from tests.checks.faults import FAULTS, csv_of, sound

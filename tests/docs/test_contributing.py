@@ -12,7 +12,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from mlcli.checks.audit import context_of
+from mlcli.checks.context import context_of
 from mlcli.core.params import build
 from mlcli.core.pipeline import learn, predict_rows
 from mlcli.data.load import load

@@ -14,7 +14,7 @@ from mlcli.core.issues import Gravity, Issue, Repair
 from mlcli.core.names import listed
 from mlcli.core.rows import has_levels_of_parts, looks_like_parts
 from mlcli.core.schema import Column
-from mlcli.core.tables import Array, Codes, Rows
+from mlcli.core.tables import Array, Codes
 from mlcli.data.dataset import (
     MUCH_MISSING,
     NOTHING_TO_LEARN_FROM,
@@ -25,11 +25,6 @@ from mlcli.data.dataset import (
 )
 from mlcli.data.roles import ID_NAME
 from mlcli.data.sidecar import yaml_list
-
-NEARLY_ALL = 0.99
-NEARLY_ALL_MISSING = 0.6
-MOSTLY_DISTINCT = 0.5
-"""A column that is named like an identifier is one from this share of distinct values on."""
 
 
 def nothing_to_learn_from(context: AuditContext) -> Iterator[Issue]:
@@ -43,7 +38,7 @@ def nothing_to_learn_from(context: AuditContext) -> Iterator[Issue]:
 
 def constant(context: AuditContext) -> Iterator[Issue]:
     """Features that are the same in every row."""
-    matches = [column.name for column in context.features() if is_constant(context.dataset, column)]
+    matches = [column.name for column in context.features if is_constant(context.dataset, column)]
     if matches:
         yield Issue(
             "advice",
@@ -56,11 +51,11 @@ def constant(context: AuditContext) -> Iterator[Issue]:
 def nearly_constant(context: AuditContext) -> Iterator[Issue]:
     """Features with one value in nearly all rows."""
     matches = {}
-    for column in context.features():
+    for column in context.features:
         cells = context.present(column)
         if len(cells) and not is_constant(context.dataset, column):
             values, counts = np.unique(cells, return_counts=True)
-            if counts.max() >= NEARLY_ALL * len(context.dataset):
+            if counts.max() >= 0.99 * len(context.dataset):
                 value = cell_text(float(values[counts.argmax()]), column)
                 matches[column.name] = f"{column.name} ({value} in {counts.max()} of {len(cells)})"
     if matches:
@@ -71,20 +66,15 @@ def nearly_constant(context: AuditContext) -> Iterator[Issue]:
 
 def much_missing(context: AuditContext) -> Iterator[Issue]:
     """Features so empty that what fills them decides."""
-    shares = {column.name: share_missing(context.dataset, column) for column in context.features()}
-    results = {name: share for name, share in shares.items() if share > MUCH_MISSING}
-    if len(context.dataset) < FEWEST_ROWS or not results:
+    shares = {column.name: share_missing(context.dataset, column) for column in context.features}
+    if len(context.dataset) < FEWEST_ROWS:
         return
-    most = {name: share for name, share in results.items() if share > NEARLY_ALL_MISSING}
-    some = {name: share for name, share in results.items() if name not in most}
-    gravities: dict[Gravity, tuple[dict[str, float], float]] = {
-        "warning": (most, NEARLY_ALL_MISSING),
-        "advice": (some, MUCH_MISSING),
-    }
-    for gravity, (columns, limit) in gravities.items():
-        own = f"columns: {yaml_list(columns)}, numbers: own-value, levels: own-value"
-        repairs = (step_before(context, "impute", own), with_role(context, "ignore", *columns))
+    limits: tuple[tuple[Gravity, float, float], ...] = ("warning", 0.6, 1.0), ("advice", MUCH_MISSING, 0.6)
+    for gravity, limit, most in limits:
+        columns = {name: share for name, share in shares.items() if limit < share <= most}
         if columns:
+            own = f"columns: {yaml_list(columns)}, numbers: own-value, levels: own-value"
+            repairs = (step_before(context, "impute", own), with_role(context, "ignore", *columns))
             yield Issue(
                 gravity,
                 f"more than {100 * limit:.0f} % of the cells are missing: "
@@ -119,7 +109,7 @@ def many_levels(context: AuditContext) -> Iterator[Issue]:
 def identifiers(context: AuditContext) -> Iterator[Issue]:
     """Features that name the row or what it is about: a model that learns them by heart knows nothing."""
     rows = len(context.dataset)
-    for column in context.features() if rows >= FEWEST_ROWS else ():
+    for column in context.features if rows >= FEWEST_ROWS else ():
         if not is_identifier(context, column):
             continue
         distinct = len(np.unique(context.present(column)))
@@ -139,21 +129,17 @@ def identifiers(context: AuditContext) -> Iterator[Issue]:
 def given_parts(context: AuditContext) -> Iterator[Issue]:
     """A column that says which part or fold a row is in, and is used as a feature, or not at all."""
     cells = context.dataset.table.cells
-    for column in context.features():
+    for column in context.features:
         if not (has_levels_of_parts(column) or looks_like_parts(column, cells(column.name))):
             continue
+        repairs = [with_role(context, "ignore", column.name)]
+        if is_free(context, "part"):
+            repairs.insert(0, with_role(context, "part", column.name, then="--protocol given"))
         yield Issue(
             "warning",
             f"column '{column.name}' seems to say which part each row is in, and is a feature",
             f"its values are {listed(column.levels)}" if column.coded else "it numbers folds",
-            (
-                *(
-                    [with_role(context, "part", column.name, then="--protocol given")]
-                    if is_free(context, "part")
-                    else []
-                ),
-                with_role(context, "ignore", column.name),
-            ),
+            tuple(repairs),
             columns=(column.name,),
         )
     part = context.schema.the("part")
@@ -167,22 +153,14 @@ def given_parts(context: AuditContext) -> Iterator[Issue]:
 
 
 def is_identifier(context: AuditContext, column: Column) -> bool:
-    """By its name and mostly distinct whole numbers or levels; by numbering the rows one after another."""
+    """Whether a column has the name and the distinct values of an identifier, or numbers the rows in order."""
     cells = context.present(column)
     if len(cells) < FEWEST_ROWS or (not column.coded and (cells != np.floor(cells)).any()):
         return False
     distinct = len(np.unique(cells))
     if ID_NAME.fullmatch(column.name):
-        return distinct >= MOSTLY_DISTINCT * len(cells)
+        return distinct >= len(cells) / 2
     return not column.coded and distinct == len(context.dataset) and bool((np.abs(np.diff(cells)) == 1).all())
-
-
-ALL_BUT = 0.01
-LITTLE = 0.1
-"""A leak is wrong for fewer of the rows than this, and for this part of those that the baseline is wrong for."""
-EXPLAINED = 0.995
-FEWEST_OF_CLASS = 5
-"""Smaller classes stand at one end of a column by chance: two of twenty rows in one of ninety-five columns."""
 
 
 def leaks(context: AuditContext) -> Iterator[Issue]:
@@ -190,14 +168,15 @@ def leaks(context: AuditContext) -> Iterator[Issue]:
     target = context.target
     if target is None or context.planned is None or context.planned.kind.target != "needed":
         return
-    cells = context.cells(target)[context.sample]
-    known = ~np.isnan(cells)
-    if known.sum() < FEWEST_ROWS:
+    labelled = context.sample[~np.isnan(context.cells(target)[context.sample])]
+    if len(labelled) < FEWEST_ROWS:
         return
-    rows = _without_copies(context, context.sample[known])
+    # equal rows count once, since any column tells the target of a row by its copy; all, if few rows differ
+    once = np.unique(numbered_by_content(context, with_target=True)[labelled], return_index=True)[1]
+    rows = labelled if len(once) < FEWEST_ROWS else labelled[np.sort(once)]
     truth = context.cells(target)[rows]
-    for column in context.features():
-        strength = strength_text(context.cells(column)[rows], truth, target)
+    for column in context.features:
+        strength = _strength_text(context.cells(column)[rows], truth, target)
         if strength is not None:
             yield Issue(
                 "grave",
@@ -208,42 +187,37 @@ def leaks(context: AuditContext) -> Iterator[Issue]:
             )
 
 
-def _without_copies(context: AuditContext, rows: Rows) -> Rows:
-    """The rows, equal ones once, since any column tells the target of a row by its twin; all where few differ."""
-    once = np.unique(numbered_by_content(context, with_target=True)[rows], return_index=True)[1]
-    return rows if len(once) < FEWEST_ROWS else rows[np.sort(once)]
+def _strength_text(cells: Array, truth: Array, target: Column) -> str | None:
+    """How well a column predicts the target, in words, if that is too good to be true.
 
-
-def strength_text(cells: Array, truth: Array, target: Column) -> str | None:
-    """How well a column tells the target, in words; nothing where it is not too good to be true."""
+    It is for R² above 0.995, or errors in less than 1 % of the rows and a tenth of the errors of the baseline.
+    """
     if not target.coded:
-        explained = max(share_explained(cells, truth), _linear_share_explained(cells, truth))
-        return f"alone it explains {explained:.2%} of the variance" if explained > EXPLAINED else None
+        explained = share_explained(cells, truth)
+        known = ~np.isnan(cells)
+        if known.sum() >= FEWEST_ROWS and np.ptp(cells[known]) > 0 and np.ptp(truth[known]) > 0:
+            # few rows show a straight line better than nearest values do; missing cells explain nothing
+            line = float(known.mean() * np.corrcoef(cells[known], truth[known])[0, 1] ** 2)
+            explained = max(explained, line)
+        return f"alone it explains {explained:.2%} of the variance" if explained > 0.995 else None
     classes = truth.astype(np.int32)
-    right = 1.0 if _is_parted_by_thresholds(cells, classes) else share_right(cells, classes, len(target.levels))
+    right = 1.0 if _thresholds_separate(cells, classes) else share_right(cells, classes, len(target.levels))
     most = np.bincount(classes).max() / len(classes)
-    if most == 1 or 1 - right > min(ALL_BUT, LITTLE * (1 - most)):
+    if most == 1 or 1 - right > min(0.01, (1 - most) / 10):
         return None
     return f"alone it is right about {right:.1%} of the rows (the most frequent class has {most:.1%})"
 
 
-def _is_parted_by_thresholds(cells: Array, classes: Codes) -> bool:
-    """Whether thresholds part the classes wholly, none so small that chance may have done it.
+def _thresholds_separate(cells: Array, classes: Codes) -> bool:
+    """Whether thresholds separate the classes wholly, each of at least 5 rows.
 
-    The nearest values of the rows beside a threshold are of both classes, and do not tell.
+    Smaller classes stand at one end of a column by chance. ``share_right`` does not see it: the nearest values of
+    the rows beside a threshold are of both classes.
     """
     order = np.lexsort((classes, cells))
     ascending, values = classes[order], cells[order]
     changes = ascending[1:] != ascending[:-1]
     sizes = np.bincount(classes)
     sizes = sizes[sizes > 0]
-    apart = bool((values[1:] != values[:-1])[changes].all())
-    return apart and int(changes.sum()) == len(sizes) - 1 and int(sizes.min()) >= FEWEST_OF_CLASS
-
-
-def _linear_share_explained(cells: Array, values: Array) -> float:
-    """R² of a straight line, which few rows tell better than nearest values; missing cells explain nothing."""
-    known = ~np.isnan(cells)
-    if known.sum() < FEWEST_ROWS or np.ptp(cells[known]) == 0 or np.ptp(values[known]) == 0:
-        return 0.0
-    return float(known.mean() * np.corrcoef(cells[known], values[known])[0, 1] ** 2)
+    separate = bool((values[1:] != values[:-1])[changes].all())
+    return separate and int(changes.sum()) == len(sizes) - 1 and int(sizes.min()) >= 5

@@ -15,10 +15,6 @@ from mlcli.core.names import listed
 from mlcli.data.sidecar import yaml_list
 from mlcli.prepare.impute import OF_NUMBERS
 
-STRONG = 0.8
-"""From this correlation on, a rule is nearly the whole of it."""
-SHRINKS = 0.1
-
 
 def missing_by_rule(context: AuditContext) -> Iterator[Issue]:
     """Cells that are not missing at random, since other columns tell where."""
@@ -29,7 +25,7 @@ def missing_by_rule(context: AuditContext) -> Iterator[Issue]:
     rules = {name: rule for name, rule in context.missing_rules.items() if rule is not None}
     if not rules:
         return
-    strong = [name for name, rule in rules.items() if abs(rule.correlation) >= STRONG and not rule.is_of_gaps]
+    strong = [name for name, rule in rules.items() if abs(rule.correlation) >= 0.8 and not rule.is_of_gaps]
     columns = tuple(strong or rules)
     header = ("column", "where", "missing there", "missing elsewhere", "correlation")
     rows = tuple(
@@ -79,7 +75,7 @@ def imputing(context: AuditContext) -> Iterator[Issue]:
             lowered[column.name] = 1 - math.sqrt(share)
     if not lowered:
         return
-    much = [name for name, lost in lowered.items() if lost > SHRINKS]
+    much = [name for name, lost in lowered.items() if lost > 0.1]
     columns = tuple(much or lowered)
     header = ("column", "filled with", "missing", "mean", "standard deviation")
     yield Issue(

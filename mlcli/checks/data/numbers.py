@@ -17,33 +17,16 @@ from mlcli.core.schema import Column
 from mlcli.core.tables import Array
 from mlcli.data.sidecar import DISCRETE, yaml_list
 
-NEGATIVE_STAND_INS = (-1.0, -9.0, -99.0, -999.0, -9999.0)
-LARGE_STAND_INS = (99.0, 999.0, 9999.0, 99999.0)
 STAND_IN_ROWS = 2
-OFTEN, FAR_MORE_OFTEN = 0.01, 10
-"""Among other negative numbers a stand-in has this share of the rows, and so many times those of any other."""
-SOME_ZEROS, MANY_ZEROS = 0.1, 0.4
-"""Few zeros far below all other numbers are doubted; more may be what was measured; most are."""
-FAR_BELOW = 0.5
-"""In interquartile ranges of the other numbers, how far the least of these must be from 0."""
+"""A number that stands for a missing value stands there more than once."""
 DISTINCT = 10
-FENCE = 1.5
-"""Numbers so many interquartile ranges outside the quartiles are far out (Tukey 1977)."""
-OUTLYING = 0.005
-"""The share of rows that may lie outside together."""
-SAME = 1 - 1e-6
-"""Correlations from here on are those of one column with itself in another unit."""
+"""Columns with fewer distinct numbers are codes rather than measurements."""
 MOST_COLUMNS = 10_000
-"""Of more columns of numbers only the first are compared with one another."""
-MOST_PRODUCTS, ROWS_OF_MANY = 2e10, 200
-"""Rows × columns² at most, so that of many columns fewer rows are compared; and the fewest rows."""
+"""Of more numeric columns, only the first are compared with one another."""
 BLOCK_CELLS = 2_000_000
-"""Correlations that are held at once."""
+"""Correlations that are computed at once."""
 MANY_COPIES = 10
 """More columns that say the same as one are named in one issue."""
-FOLLOWS = 1 - 1e-9
-SKEWED = 2.0
-BETTER = 0.5
 
 
 def stand_ins(context: AuditContext) -> Iterator[Issue]:
@@ -55,22 +38,22 @@ def stand_ins(context: AuditContext) -> Iterator[Issue]:
 
 
 def _stand_ins_among(cells: Array) -> Iterator[float]:
-    """Negative ones where no other number is negative, or far below all others, or far more frequent than any.
+    """Negative ones if no other number is negative, or far below all others, or far more frequent than any.
 
     Large ones far above all others.
     """
     values, counts = np.unique(cells, return_counts=True)
-    may_stand_in = np.isin(values, NEGATIVE_STAND_INS) & (counts >= STAND_IN_ROWS)
+    may_stand_in = np.isin(values, (-1.0, -9.0, -99.0, -999.0, -9999.0)) & (counts >= STAND_IN_ROWS)
     others, most = values[~may_stand_in], counts[~may_stand_in].max(initial=0)
     if len(others) < 3:
         return
     spread = np.ptp(others)
     for value, count in zip(values[may_stand_in].tolist(), counts[may_stand_in].tolist(), strict=True):
-        often = count >= max(OFTEN * len(cells), FAR_MORE_OFTEN * most)
-        if others[0] >= 0 or others[0] - value > spread or often:
+        is_frequent = count >= max(0.01 * len(cells), 10 * most)
+        if others[0] >= 0 or others[0] - value > spread or is_frequent:
             yield value
     gap, spread = values[-1] - values[-2], values[-2] - others[0]
-    if values[-1] in LARGE_STAND_INS and gap > spread and counts[-1] >= STAND_IN_ROWS:
+    if values[-1] in (99.0, 999.0, 9999.0, 99999.0) and gap > spread and counts[-1] >= STAND_IN_ROWS:
         yield float(values[-1])
 
 
@@ -79,13 +62,15 @@ def disguised_zeros(context: AuditContext) -> Iterator[Issue]:
     for column in context.numeric():
         cells = context.present(column)
         positive, zeros = cells[cells > 0], int((cells == 0).sum())
-        if zeros < STAND_IN_ROWS or (cells < 0).any() or zeros > MANY_ZEROS * len(cells):
+        if zeros < STAND_IN_ROWS or (cells < 0).any() or zeros > 0.4 * len(cells):
             continue
         low, high = np.percentile(positive, [25, 75])
-        gap = positive.min() / (high - low) if high > low else 0.0
-        if len(np.unique(positive)) >= DISTINCT and low - FENCE * (high - low) > 0 and gap > FAR_BELOW:
+        spread = high - low
+        gap = positive.min() / spread if high > low else 0.0
+        # 0 lies below the fence of 1.5 interquartile ranges (Tukey 1977), and apart from the least number
+        if len(np.unique(positive)) >= DISTINCT and low - 1.5 * spread > 0 and gap > 0.5:
             yield Issue(
-                "warning" if zeros <= SOME_ZEROS * len(cells) and gap > 1 else "advice",
+                "warning" if zeros <= 0.1 * len(cells) and gap > 1 else "advice",
                 f"column '{column.name}': 0 in {zeros} rows lies far below all other numbers, and may be missing",
                 f"the others are {positive.min():g} to {positive.max():g}, half of them {low:g} to {high:g}",
                 (declared(context, {column.name: {"missing": ["0"]}}),),
@@ -99,41 +84,39 @@ def outliers(context: AuditContext) -> Iterator[Issue]:
         cells = np.sort(context.present(column))
         if len(cells) < FEWEST_ROWS or len(np.unique(cells)) < DISTINCT:
             continue
-        for far, near in ((_count_far_above(cells), cells), (_count_far_above(-cells[::-1]), -cells[::-1])):
-            if far:
-                sign = 1.0 if near is cells else -1.0
-                inside = np.sort(sign * near[: len(near) - far])
-                yield _outlier_issue(context, column, np.sort(sign * near[len(near) - far :]), inside)
+        if above := _count_far_above(cells):
+            yield _outlier_issue(context, column, cells[-above:], cells[:-above])
+        if below := _count_far_above(-cells[::-1]):
+            yield _outlier_issue(context, column, cells[:below], cells[below:])
 
 
 def _count_far_above(cells: Array) -> int:
-    """How many of the largest lie further above the rest than these reach, in numbers and in ratios.
+    """How many of the largest numbers lie further above the rest than these reach, in numbers and in ratios.
 
-    The largest such number, since one outlier hides another that is less far out.
+    At most 0.5 % of the rows or two; the largest such count, since one outlier hides another that is less far out.
     """
-    most = max(2, int(OUTLYING * len(cells)))
-    for count in range(most, 0, -1):
-        rest, next_one = cells[:-count], cells[-count]
-        reach, gap = rest[-1] - rest[0], next_one - rest[-1]
-        if gap > reach > 0 and (rest[0] <= 0 or np.log(next_one / rest[-1]) > np.log(rest[-1] / rest[0]) / 2):
+    for count in range(max(2, int(0.005 * len(cells))), 0, -1):
+        rest, first = cells[:-count], cells[-count]
+        reach, gap = rest[-1] - rest[0], first - rest[-1]
+        if gap > reach > 0 and (rest[0] <= 0 or np.log(first / rest[-1]) > np.log(rest[-1] / rest[0]) / 2):
             return count
     return 0
 
 
 def _outlier_issue(context: AuditContext, column: Column, outside: Array, inside: Array) -> Issue:
     values, counts = np.unique(outside, return_counts=True)
-    empty = {column.name: {"missing": [number_text(value) for value in values]}}
-    times = [
+    missing = {column.name: {"missing": [number_text(value) for value in values]}}
+    numbers = [
         f"{value:g} ({rows} rows)" if rows > 1 else f"{value:g}"
         for value, rows in zip(values, counts, strict=True)
     ]
     lie = "lies" if len(values) == 1 else "lie"
-    moved = step_before(context, "winsorise", f"columns: {yaml_list([column.name])}")
+    winsorise = step_before(context, "winsorise", f"columns: {yaml_list([column.name])}")
     return Issue(
         "warning",
-        f"column '{column.name}': {listed(times)} {lie} far outside all other numbers",
+        f"column '{column.name}': {listed(numbers)} {lie} far outside all other numbers",
         f"the other {len(inside)} are {inside[0]:g} to {inside[-1]:g}",
-        (declared(context, empty), moved),
+        (declared(context, missing), winsorise),
         columns=(column.name,),
     )
 
@@ -151,18 +134,29 @@ def dependent_columns(context: AuditContext) -> Iterator[Issue]:
         what = f"only the first {MOST_COLUMNS:,} of {len(columns):,} columns of numbers were compared with others"
         yield Issue("advice", what, "two of the others may say the same")
         columns = columns[:MOST_COLUMNS]
-    rows = context.sample[: max(ROWS_OF_MANY, int(MOST_PRODUCTS / len(columns) ** 2))]
+    # rows x columns² is limited to 2e10, so of many columns fewer rows are compared, but at least 200
+    rows = context.sample[: max(200, int(2e10 / len(columns) ** 2))]
     numbers = np.stack([context.cells(column)[rows] for column in columns], axis=1)
-    known = np.maximum((~np.isnan(numbers)).sum(axis=0), 1)
-    numbers = numbers - np.nansum(numbers, axis=0) / known
-    spread = np.sqrt(np.nansum(numbers**2, axis=0) / known)
+    counts = np.maximum((~np.isnan(numbers)).sum(axis=0), 1)
+    numbers = numbers - np.nansum(numbers, axis=0) / counts
+    spread = np.sqrt(np.nansum(numbers**2, axis=0) / counts)
     numbers = numbers / np.where(spread > 0, spread, np.nan)
     same_as = _first_same_columns(numbers)
-    yield from _same_columns_issues(context, columns, same_as)
-    whole = np.flatnonzero(~np.isnan(numbers).any(axis=0))
-    follower = [] if same_as else _dependent_on_earlier(numbers[:, whole])
-    for index in follower:
-        name = columns[whole[index]].name
+    copies_of: dict[int, list[Column]] = {}
+    for index, first in same_as.items():
+        copies_of.setdefault(same_as.get(first, first), []).append(columns[index])
+    for first, copies in copies_of.items():
+        if len(copies) > MANY_COPIES:
+            yield _many_copies_issue(context, columns[first], copies)
+        else:
+            yield from (_same_column_issue(context, columns[first], copy) for copy in copies)
+    complete = np.flatnonzero(~np.isnan(numbers).any(axis=0))
+    if same_as or len(complete) > len(numbers) // 2:
+        return
+    # nothing is left of such a column when multiples of those before it are taken away
+    left = np.abs(np.diag(np.linalg.qr(numbers[:, complete], mode="r"))) ** 2 / len(numbers)
+    for index in complete[np.flatnonzero(left < 1e-9)]:
+        name = columns[index].name
         what = f"column '{name}' follows from others of the columns before it, as a sum of multiples of them"
         repair = with_role(context, "ignore", name)
         yield Issue("advice", what, "coefficients of such columns mean nothing", (repair,), (name,))
@@ -177,14 +171,15 @@ def _first_same_columns(numbers: Array) -> dict[int, int]:
     same_as: dict[int, int] = {}
     step = max(1, BLOCK_CELLS // count)
     for start in range(0, count, step):
-        alike = np.abs(_correlations(numbers[:, start : start + step], numbers[:, start:])) >= SAME
+        correlations = _correlations(numbers[:, start : start + step], numbers[:, start:])
+        alike = np.abs(correlations) >= 1 - 1e-6  # one column in another unit
         for first, second in np.argwhere(np.triu(alike, 1)).tolist():
             same_as.setdefault(start + second, start + first)
     return same_as
 
 
 def _correlations(subset: Array, others: Array) -> Array:
-    """Correlations of standardised columns, each pair by the rows in which both are known; 0 of few."""
+    """Correlations of standardised columns, each pair by the rows in which both are present; 0 for few rows."""
     if not np.isnan(others).any():
         covariance = subset.T @ others / len(others)
         return covariance if len(others) >= FEWEST_ROWS else np.zeros_like(covariance)
@@ -197,18 +192,6 @@ def _correlations(subset: Array, others: Array) -> Array:
     variances = np.maximum(squares - means**2, 0.0) * np.maximum(others_squares - others_means**2, 0.0)
     covariance = filled.T @ others_filled / rows - means * others_means
     return np.where(counts >= FEWEST_ROWS, quotient(covariance, np.sqrt(variances)), 0.0)
-
-
-def _same_columns_issues(context: AuditContext, columns: list[Column], same_as: dict[int, int]) -> Iterator[Issue]:
-    """An issue for each column that says the same as another, or one for many that do."""
-    copies_of: dict[int, list[Column]] = {}
-    for index, first in same_as.items():
-        copies_of.setdefault(same_as.get(first, first), []).append(columns[index])
-    for first, copies in copies_of.items():
-        if len(copies) > MANY_COPIES:
-            yield _many_copies_issue(context, columns[first], copies)
-        else:
-            yield from (_same_column_issue(context, columns[first], copy) for copy in copies)
 
 
 def _many_copies_issue(context: AuditContext, first: Column, copies: list[Column]) -> Issue:
@@ -238,20 +221,15 @@ def _same_column_issue(context: AuditContext, first: Column, second: Column) -> 
     )
 
 
-def _dependent_on_earlier(numbers: Array) -> list[int]:
-    """The columns of which nothing is left when those before them are taken away."""
-    if numbers.shape[1] > len(numbers) // 2:
-        return []
-    left = np.abs(np.diag(np.linalg.qr(numbers, mode="r"))) ** 2 / len(numbers)
-    return np.flatnonzero(left < 1 - FOLLOWS).tolist()
-
-
 def same_levels(context: AuditContext) -> Iterator[Issue]:
     """Two columns of levels of which each follows from the other."""
     alike: dict[tuple[int, bytes], list[Column]] = {}
     for column in context.coded():
         if len(np.unique(context.present(column))) > 2:
-            alike.setdefault((len(column.levels), _pattern(context.cells(column))), []).append(column)
+            # levels numbered in the order in which they come are the same for columns that are one-to-one
+            _, first_rows, which = np.unique(context.cells(column), return_index=True, return_inverse=True)
+            pattern = np.argsort(np.argsort(first_rows)).astype(np.int32)[which].tobytes()
+            alike.setdefault((len(column.levels), pattern), []).append(column)
     for first, *copies in alike.values():
         if len(copies) > MANY_COPIES:
             yield _many_copies_issue(context, first, copies)
@@ -266,15 +244,9 @@ def same_levels(context: AuditContext) -> Iterator[Issue]:
             )
 
 
-def _pattern(cells: Array) -> bytes:
-    """Levels numbered in the order in which they come: the same for columns that are one-to-one."""
-    _, first, which = np.unique(cells, return_index=True, return_inverse=True)
-    return np.argsort(np.argsort(first)).astype(np.int32)[which].tobytes()
-
-
 def far_from_gaussian(context: AuditContext) -> Iterator[Issue]:
     """Columns of positive numbers with a long tail that a logarithm makes short."""
-    results = []
+    rows = []
     for column in context.numeric():
         cells = context.present(column)
         if len(cells) < FEWEST_ROWS or cells.min() < 0 or len(np.unique(cells)) < DISTINCT:
@@ -283,23 +255,18 @@ def far_from_gaussian(context: AuditContext) -> Iterator[Issue]:
             continue
         k = 0.0 if cells.min() > 0 else 1.0
         before, after = skewness(cells), skewness(np.log(cells + k))
-        if before > SKEWED and abs(after) < min(BETTER * before, SKEWED):
-            results.append((column.name, before, k, after))
-    if results:
-        names = tuple(name for name, *_ in results)
+        if before > 2.0 and abs(after) < min(before / 2, 2.0):
+            rows.append((column.name, before, k, after))
+    if rows:
+        names = tuple(name for name, *_ in rows)
+        header = ("column", "now", "k", "of log(x + k)")
         yield Issue(
             "advice",
             f"right-skewed, with a long tail of large numbers: {listed(names)}",
             "log(x + k) makes the tails short, which linear models, distances and Gaussians like",
             (step_before(context, "log", f"columns: {yaml_list(names)}"),),
             names,
-            (
-                Table(
-                    "Skewness (0 for a symmetric distribution)",
-                    ("column", "now", "k", "of log(x + k)"),
-                    tuple(results),
-                ),
-            ),
+            (Table("Skewness (0 for a symmetric distribution)", header, tuple(rows)),),
         )
 
 

@@ -14,9 +14,6 @@ from mlcli.core.names import counted
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Codes, Rows
 
-ROWS_PER_FEATURE = 5
-MANY_CONTRADICTIONS = 0.05
-
 WEIGHT_NAME = re.compile(
     r"(?i:(sample|instance|case|row|survey|person|final)[-_ ]?(weight|wt|wgt)s?|fnlwgt|pw(ei)?gt)"
 )
@@ -24,15 +21,12 @@ MAYBE_WEIGHT = re.compile(r"(?i:weights?|wts?|wgt)")
 """Named so are the weights of persons and parts, too; weights of rows are 1 on average."""
 COUNT_NAME = re.compile(r"(?i:freq(uency)?|counts?|n_?obs)")
 """Named so are other numbers, too; in a table of counts all other columns hold levels."""
-FOLDS = 10
-MOST_COUNTED = 1_000_000
-"""Weights that add up to more, such as those of a survey, count people rather than rows."""
 
 
 def contradictions(context: AuditContext) -> Iterator[Issue]:
     """Rows that are equal in every feature and differ in the target, which no model can tell apart."""
     target = context.target
-    if target is None or not context.features():
+    if target is None or not context.features:
         return
     if context.schema.the("weight") or context.schema.the("count"):  # rows are counted cases, and may well differ
         return
@@ -43,8 +37,12 @@ def contradictions(context: AuditContext) -> Iterator[Issue]:
     variants = np.bincount(np.unique(np.stack([same, whole]), axis=1)[0])
     wrong = int(np.isin(same, np.flatnonzero(variants > 1)).sum())
     if wrong and target.coded:
-        best = len(same) - _fewest_wrong(same, whole)
-        many = wrong >= MANY_CONTRADICTIONS * len(same)
+        # the best a model can do is to predict the most frequent target of each set of equal rows
+        pairs, counts = np.unique(np.stack([same, whole]), axis=1, return_counts=True)
+        most = np.zeros(int(same.max()) + 1)
+        np.maximum.at(most, pairs[0], counts)
+        best = most.sum()
+        many = wrong >= 0.05 * len(same)
         yield Issue(
             "advice",
             f"{counted(wrong, 'row')} equal others in every feature and have another {target.name}",
@@ -53,21 +51,13 @@ def contradictions(context: AuditContext) -> Iterator[Issue]:
         )
 
 
-def _fewest_wrong(same: Codes, whole: Codes) -> int:
-    """How many rows are wrong where every set of equal rows gets its most frequent target."""
-    pairs, counts = np.unique(np.stack([same, whole]), axis=1, return_counts=True)
-    most = np.zeros(int(same.max()) + 1)
-    np.maximum.at(most, pairs[0], counts)
-    return int(len(same) - most.sum())
-
-
 def unlabelled(context: AuditContext) -> Iterator[Issue]:
     """Rows without a target."""
     missing = context.dataset.unlabelled
     if missing and context.target is not None:
         yield Issue(
             "warning" if missing > len(context.dataset) / 2 else "advice",
-            f"{missing} of {len(context.dataset)} rows have no target; they judge nothing, "
+            f"{missing} of {len(context.dataset)} rows have no target; they are not scored, "
             "and few methods use them",
             repairs=(Repair("option", "-m self-training"), by_hand("leave them out, or find their targets")),
         )
@@ -75,17 +65,17 @@ def unlabelled(context: AuditContext) -> Iterator[Issue]:
 
 def few_rows(context: AuditContext) -> Iterator[Issue]:
     """Fewer rows than the features call for."""
-    rows, features = len(context.dataset), len(context.features())
+    rows, features = len(context.dataset), len(context.features)
     if rows < FEWEST_ROWS:
         what = f"only {counted(rows, 'row')}: no score of a model can be told from chance"
         yield Issue("warning", what, repairs=(by_hand("collect more rows"),))
-    elif features and rows < ROWS_PER_FEATURE * features:
+    elif features and rows < 5 * features:
         keep = max(2, rows // 10)
         select = step_before(context, "mutual-information", f"keep: {min(keep, features)}")
         yield Issue(
             "warning",
             f"few rows for so many features: {rows} rows, {features} features",
-            f"{rows / features:.1f} rows for each feature; {ROWS_PER_FEATURE} are few",
+            f"{rows / features:.1f} rows for each feature; 5 are few",
             (select, by_hand("collect more rows")),
         )
 
@@ -98,18 +88,15 @@ def scattered(context: AuditContext) -> Iterator[Issue]:
     cells = context.cells(column)
     if 1 + np.count_nonzero(cells[1:] != cells[:-1]) > len(np.unique(cells)):
         what = f"rows of one '{column.name}' stand apart and no column has the role order"
-        numbered = [
-            column.name for column in context.numeric() if _numbers_rows_of_each(context.cells(column), cells)
-        ]
-        repairs = [with_role(context, "order", name) for name in numbered[:1]]
+        repairs = []
+        for numeric in context.numeric():  # whole numbers, all different within a sequence, may be the order
+            numbers = context.cells(numeric)
+            pairs = np.unique(np.stack([cells, numbers]), axis=1)
+            if (numbers == np.floor(numbers)).all() and pairs.shape[1] == len(numbers):
+                repairs = [with_role(context, "order", numeric.name)]
+                break
         together = by_hand("put the rows of each sequence together, in their order")
         yield Issue("warning", f"{what}: they are taken as they stand", "", (*repairs, together), (column.name,))
-
-
-def _numbers_rows_of_each(numbers: Array, sequences: Array) -> bool:
-    """Whether numbers are whole, and different in all rows of a sequence."""
-    whole = bool((numbers == np.floor(numbers)).all())
-    return whole and np.unique(np.stack([sequences, numbers]), axis=1).shape[1] == len(numbers)
 
 
 def unused_weights(context: AuditContext) -> Iterator[Issue]:
@@ -136,7 +123,7 @@ def odd_weights(context: AuditContext) -> Iterator[Issue]:
     if column is None:
         return
     cells = context.cells(column)
-    if cells.max() > cells.sum() / FOLDS:
+    if cells.max() > cells.sum() / 10:
         yield Issue(
             "warning",
             f"one row has {cells.max() / cells.sum():.0%} of all weight in '{column.name}', more than a fold",
@@ -164,7 +151,7 @@ def odd_weights(context: AuditContext) -> Iterator[Issue]:
 
 def _weight_roles(context: AuditContext, column: Column, cells: Array) -> tuple[str, ...]:
     """The roles that a feature may have instead, by its name and by what shows that it weighs rows."""
-    others_are_levels = all(feature.coded for feature in context.features() if feature != column)
+    others_are_levels = all(feature.coded for feature in context.features if feature != column)
     if COUNT_NAME.fullmatch(column.name) and others_are_levels and _may_count(cells):
         return ("count", "weight")
     one_on_average = MAYBE_WEIGHT.fullmatch(column.name) and np.isclose(cells.mean(), 1, atol=0.01)
@@ -172,17 +159,10 @@ def _weight_roles(context: AuditContext, column: Column, cells: Array) -> tuple[
 
 
 def _may_count(cells: Array) -> bool:
-    """Whether numbers may say for how many rows each stands."""
-    return bool((cells == np.floor(cells)).all()) and cells.sum() <= MOST_COUNTED
+    """Whether numbers may be the counts of rows; a larger sum, as of a survey, counts people."""
+    return bool((cells == np.floor(cells)).all()) and cells.sum() <= 1_000_000
 
 
-MANY_COPIES = 0.01
-"""The share of rows from which copies move a score by as much as is worth speaking of."""
-BEYOND_CHANCE = 10
-"""How many times as many copies as columns that have nothing to do with one another would make by chance."""
-NEARLY_ALL_TWICE = 0.45
-FINE = 20
-"""With fewer values in each column, different cases are often equal."""
 NEARLY = 1e-6
 """Cells are nearly equal within this part of the median distance from their median."""
 
@@ -198,32 +178,38 @@ def duplicates(context: AuditContext) -> Iterator[Issue]:
     if not copies:
         return
     share, expected = copies / len(same), _copies_by_chance(context, np.unique(same, return_index=True)[1])
-    judged, parted = _parted_copies(context, same)
-    if judged and not parted and not context.deals_rows:  # groups, or given parts, keep copies together
+    tested, parted = _parted_copies(context, same)
+    if tested and not parted and not context.splits_at_random:  # groups, or given parts, keep copies together
         return
-    least = MANY_COPIES if _is_fine(context) else NEARLY_ALL_TWICE
-    many = share >= least and copies > BEYOND_CHANCE * expected
+    # where no column has 20 values, different cases are often equal; then nearly all rows must be there twice
+    is_fine = any(len(np.unique(context.present(column))) >= 20 for column in context.numeric())
+    many = share >= (0.01 if is_fine else 0.45) and copies > 10 * expected
     sentence = "row repeats an earlier one" if copies == 1 else "rows repeat earlier ones"
-    nearly = ", or nearly" * (copies > _count_copies(numbered_by_content(context, with_target=True, nearly=0.0)))
-    what = f"{copies} {sentence}{nearly}; a split may put one in training and its duplicate in the test"
-    in_training = f"; {parted} of {counted(judged, 'judged row')} have a duplicate in training" if judged else ""
+    exact = _count_copies(numbered_by_content(context, with_target=True, nearly=0.0))
+    nearly = ", or nearly" if copies > exact else ""
+    in_training = f"; {parted} of {counted(tested, 'test row')} have a duplicate in training" if tested else ""
+    numbers, counts = np.unique(same, return_counts=True)
+    twins = np.flatnonzero(same == numbers[counts > 1][0])
     group = (
         "number equal rows alike in a column of their own, and give it the role group: no split parts duplicates"
     )
     yield Issue(
         "warning" if many else "advice",
-        what,
-        f"{share:.1%} of the rows, such as {_example_text(same)}{in_training}; "
+        f"{copies} {sentence}{nearly}; a split may put one in training and its duplicate in the test",
+        f"{share:.1%} of the rows, such as rows {twins[0] + 1} and {twins[1] + 1}{in_training}; "
         f"were columns independent, chance would make about {expected:.2g}",
         (by_hand("keep one of each, if they are copies and not equal cases"), by_hand(group)),
     )
 
 
 def numbered_by_content(context: AuditContext, *, with_target: bool, nearly: float = NEARLY) -> Codes:
-    """A number for each row, the same for equal rows: by features, target, and whom or what they are about."""
+    """A number for each row, the same for equal rows: by features, target, and whom or what they are about.
+
+    Rows are ordered by a random weighted sum of their cells, so that equal ones stand together.
+    """
     roles = ["sequence", "order", "user", "item", "group", *(["target"] if with_target else [])]
-    places = [context.schema.the(role) for role in roles]
-    names = {column.name for column in (*context.features(), *places) if column}
+    columns = [context.schema.the(role) for role in roles]
+    names = {column.name for column in (*context.features, *columns) if column}
     part = context.dataset.table.select(names)
     if not names:
         return np.arange(len(part), dtype=np.int32)
@@ -252,53 +238,37 @@ def numbered_by_content(context: AuditContext, *, with_target: bool, nearly: flo
 
 
 def _tolerance(context: AuditContext, column: Column, nearly: float) -> float:
-    """How far cells may differ; not at all where they are whole numbers, which may be dates or keys."""
+    """How far cells may differ; not at all if they are whole numbers, which may be dates or keys."""
     cells = context.cells(column)[context.sample]
-    known = cells[np.isfinite(cells)]
-    if column.coded or not nearly or (known == np.round(known)).all():
+    finite = cells[np.isfinite(cells)]
+    if column.coded or not nearly or (finite == np.round(finite)).all():
         return 0.0
-    return nearly * float(np.median(np.abs(known - np.median(known))))
+    return nearly * float(np.median(np.abs(finite - np.median(finite))))
 
 
 def _count_copies(same: Codes) -> int:
     return len(same) - int(same.max(initial=-1)) - 1
 
 
-def _is_fine(context: AuditContext) -> bool:
-    """Whether some column is measured so finely that equal rows are the same case."""
-    return any(len(np.unique(context.present(column))) >= FINE for column in context.numeric())
-
-
-def _example_text(same: Codes) -> str:
-    """Two rows that are the same, by their numbers in the file."""
-    numbers, counts = np.unique(same, return_counts=True)
-    rows = np.flatnonzero(same == numbers[counts > 1][0])
-    return f"rows {rows[0] + 1} and {rows[1] + 1}"
-
-
 def _parted_copies(context: AuditContext, same: Codes) -> tuple[int, int]:
-    """How many rows are judged, and how many of them have a duplicate among those that are learned from."""
+    """The number of test rows, and of those with a duplicate among the training rows."""
     if context.target is not None and context.dataset.unlabelled:
         same = same[~np.isnan(context.cells(context.target))]
     splits = context.some_splits
-    if context.strata is None or len(same) != context.strata.rows:
+    if context.split_info is None or len(same) != context.split_info.rows:
         return 0, 0
-    judged = sum(len(split.test) for split in splits)
-    return judged, sum(int(np.isin(same[split.test], same[split.train]).sum()) for split in splits)
+    tested = sum(len(split.test) for split in splits)
+    return tested, sum(int(np.isin(same[split.test], same[split.train]).sum()) for split in splits)
 
 
 def _copies_by_chance(context: AuditContext, different: Rows) -> float:
-    """How many pairs of rows would be equal, were the columns independent; values occur as in rows that differ."""
-    chance, columns = 1.0, [*context.features(), *([context.target] if context.target else [])]
-    for column in columns:
-        chance *= _share_of_equal(context.cells(column)[different], _tolerance(context, column, NEARLY))
-    rows = len(context.dataset)
+    """The number of pairs of equal rows if the columns were independent, with the values of different rows."""
+    chance, rows = 1.0, len(context.dataset)
+    for column in (*context.features, *([context.target] if context.target else [])):
+        cells, tolerance = context.cells(column)[different], _tolerance(context, column, NEARLY)
+        present = np.sort(cells[~np.isnan(cells)])
+        equal = np.searchsorted(present, present + tolerance, "right") - np.arange(1, len(present) + 1)
+        empty = len(cells) - len(present)
+        pairs = max(len(cells) * (len(cells) - 1), 1)
+        chance *= float(2 * equal.sum() + empty * (empty - 1)) / pairs
     return rows * (rows - 1) / 2 * chance
-
-
-def _share_of_equal(cells: Array, tolerance: float) -> float:
-    """The share of pairs of cells that are equal within a tolerance, or both empty."""
-    known = np.sort(cells[~np.isnan(cells)])
-    behind = np.searchsorted(known, known + tolerance, "right") - np.arange(1, len(known) + 1)
-    empty = len(cells) - len(known)
-    return float(2 * behind.sum() + empty * (empty - 1)) / max(len(cells) * (len(cells) - 1), 1)

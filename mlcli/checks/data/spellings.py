@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -15,14 +15,6 @@ from mlcli.core.issues import Issue
 from mlcli.core.names import counted, listed
 from mlcli.core.schema import Column
 
-MOST_LEVELS = 300
-"""Beyond so many, pairs of levels are not compared."""
-SHORTEST = 5
-"""In shorter levels, one letter more or less is another word."""
-RARE = 0.1
-"""A slip of the pen has at most this part of the rows that have the right spelling."""
-ONE_FORMAT = 0.9
-FEWEST_FORMATTED = 10
 STAND_IN_WORDS = ("missing", "unknown", "nil", "none given", "not available", "not known", "tbd", "xxx")
 """Words that may be levels in their own right; others, such as "?", are asked about while reading."""
 ORDERS = (
@@ -47,8 +39,6 @@ ORDERS = (
 )
 """Words that have an order, each list from the lowest."""
 RANGE = re.compile(r"(<=?|>=?|under |over )?\s*([0-9]+(?:\.[0-9]+)?)\s*(?:(-|to|–)\s*([0-9]+(?:\.[0-9]+)?)|\+)?")
-INFINITIES = ("inf", "infinity")
-UMLAUTS = str.maketrans({"ä": "a", "ö": "o", "ü": "u", "ß": "ss", "æ": "a", "ø": "o"})
 
 
 def differ_in_case(context: AuditContext) -> Iterator[Issue]:
@@ -63,13 +53,10 @@ def differ_in_case(context: AuditContext) -> Iterator[Issue]:
 def near_spellings(context: AuditContext) -> Iterator[Issue]:
     """Levels that may be one word in several spellings, such as Muenchen and Munchen."""
     for column in context.coded():
-        if len(column.levels) > MOST_LEVELS:
+        if len(column.levels) > 300:  # too many pairs to compare
             continue
-        matches = [
-            levels
-            for levels in _same_in_form(column, _plain_form)
-            if len({level.casefold() for level in levels}) > 1
-        ]
+        same = _same_in_form(column, _plain_form)
+        matches = [levels for levels in same if len({level.casefold() for level in levels}) > 1]
         matches += _misspelt_levels(context, column, {level for levels in matches for level in levels})
         for levels in matches:
             what = f"column '{column.name}': {' and '.join(levels)} may be one word in several spellings"
@@ -85,7 +72,7 @@ def odd_formats(context: AuditContext) -> Iterator[Issue]:
             shapes[_format_of(level)] += count
         (main, rows), total = (shapes.most_common(1) or [("", 0)])[0], sum(shapes.values())
         levels = [level for level in counts if _format_of(level) != main]
-        if "9" in main and len(counts) >= FEWEST_FORMATTED and ONE_FORMAT * total <= rows < total:
+        if "9" in main and len(counts) >= 10 and 0.9 * total <= rows < total:
             usual = next(level for level in counts if _format_of(level) == main)
             yield Issue(
                 "warning",
@@ -136,12 +123,12 @@ def ordered_levels(context: AuditContext) -> Iterator[Issue]:
     for column in context.coded():
         order = _order_of(column.levels) if column.kind == "nominal" else None
         if order is not None:
-            message = {"kind": "ordinal", "levels": order}
+            declaration = {"kind": "ordinal", "levels": order}
             yield Issue(
                 "advice",
                 f"column '{column.name}' is nominal, and its levels seem to have an order",
                 f"lowest first: {', '.join(order)}",
-                (declared(context, {column.name: message}),),
+                (declared(context, {column.name: declaration}),),
                 columns=(column.name,),
             )
 
@@ -172,34 +159,35 @@ def _range_of(level: str) -> tuple[float, float] | None:
     return (low, high if match[3] else np.inf)
 
 
-def _same_in_form(column: Column, plain: object) -> list[list[str]]:
-    """The levels that are the same in a plainer form; signs, of which nothing is left, differ."""
+def _same_in_form(column: Column, plain: Callable[[str], str]) -> list[list[str]]:
+    """The levels that are the same in a plainer form; levels of signs, of which nothing is left, differ."""
     same = defaultdict(list)
     for level in column.levels:
-        same[plain(level)].append(level)  # type: ignore[operator]
+        same[plain(level)].append(level)
     return [levels for form, levels in same.items() if form and len(levels) > 1]
 
 
 def _plain_form(level: str) -> str:
     """A word without accents, umlauts, signs and blanks; numbers keep their signs."""
-    text = level.casefold().translate(UMLAUTS)
+    text = level.casefold().translate(str.maketrans({"ß": "ss", "æ": "a", "ø": "o"}))
     text = "".join(letter for letter in unicodedata.normalize("NFD", text) if not unicodedata.combining(letter))
-    if any(letter.isdigit() for letter in text) or text.strip("+-") in INFINITIES:
+    if any(letter.isdigit() for letter in text) or text.strip("+-") in ("inf", "infinity"):
         return text
     for pair, single in (("ae", "a"), ("oe", "o"), ("ue", "u")):
         text = text.replace(pair, single)
     return "".join(letter for letter in text if letter.isalnum())
 
 
-def _misspelt_levels(context: AuditContext, column: Column, known: set[str]) -> list[list[str]]:
+def _misspelt_levels(context: AuditContext, column: Column, reported: set[str]) -> list[list[str]]:
     """Rare levels that are one letter away from a frequent one."""
-    counts = {level: count for level, count in _level_counts(context, column).items() if level not in known}
-    words = {level for level in counts if len(level) >= SHORTEST - 1 and level.isalpha()}
+    counts = {level: count for level, count in _level_counts(context, column).items() if level not in reported}
+    # in levels of fewer than 5 letters, one letter more or less is another word
+    words = sorted(level for level in counts if len(level) >= 4 and level.isalpha())
     return [
         [often, rare]
-        for often in sorted(words)
-        for rare in sorted(words)
-        if len(often) >= SHORTEST and counts[rare] <= RARE * counts[often]
+        for often in words
+        for rare in words
+        if len(often) >= 5 and counts[rare] <= 0.1 * counts[often]
         if _is_one_letter_away(often.casefold(), rare.casefold())
     ]
 

@@ -16,28 +16,15 @@ from mlcli.core.schema import Column
 from mlcli.core.tables import Array
 from mlcli.experiment.spec.cells import StepSpec
 
-"""The titles under which models say what they make of columns."""
-SCALERS = {"standardise", "min-max", "robust-scale", "norm", "pca", "factor-analysis"}
-UNITS = 100.0
-"""Columns that are spread so many times as widely as others cannot have coefficients that compare."""
-ALIKE = 0.95
-MUCH = 0.1
-"""The share of all gains from which a column counts as important."""
-LITTLE = 0.002
-"""The part of the score that a column must be worth to be of use."""
-FEWEST_USELESS = 0.2
-MANY_VALUES = 20
-NOTHING = 0.05
-"""What a column says of the target alone, as a part of all there is to say, is nothing below this."""
-
 
 def unscaled_coefficients(diagnosed: Diagnosed) -> Iterator[Issue]:
     """Coefficients of columns in different units, which cannot be compared."""
-    if _finding_of(diagnosed, "coefficients") is None or SCALERS & {step.use for step in diagnosed.cell.steps}:
+    scalers = {"standardise", "min-max", "robust-scale", "norm", "pca", "factor-analysis"}
+    if _finding_of(diagnosed, "coefficients") is None or scalers & {step.use for step in diagnosed.cell.steps}:
         return
     spreads = {column.name: float(np.nanstd(_cells(diagnosed, column))) for column in _numeric_columns(diagnosed)}
     spreads = {name: spread for name, spread in spreads.items() if spread > 0}
-    if spreads and max(spreads.values()) > UNITS * min(spreads.values()):
+    if spreads and max(spreads.values()) > 100 * min(spreads.values()):
         scaled = text_behind_steps(diagnosed.cell.model, (StepSpec("standardise"), *diagnosed.cell.steps))
         wide, narrow = max(spreads, key=spreads.__getitem__), min(spreads, key=spreads.__getitem__)
         yield Issue(
@@ -50,27 +37,27 @@ def unscaled_coefficients(diagnosed: Diagnosed) -> Iterator[Issue]:
 
 
 def misleading_importances(diagnosed: Diagnosed) -> Iterator[Issue]:
-    """Columns of many values that trees ask about often, and that are worth nothing on rows not seen."""
+    """Columns of many values that trees split on often, and that are worth nothing on test rows."""
     table = _finding_of(diagnosed, "importance")
     if not isinstance(table, Table) or diagnosed.importance is None:
         return
     shares = {str(row[0]): row[1] for row in table.rows if isinstance(row[1], float)}
-    matches = [
+    names = [
         column.name
         for column in diagnosed.dataset.schema.features()
-        if shares.get(column.name, 0) >= MUCH
-        and len(np.unique(_cells(diagnosed, column))) >= MANY_VALUES
-        and diagnosed.alone.get(column.name, 1.0) <= NOTHING
+        if shares.get(column.name, 0) >= 0.1
+        and len(np.unique(_cells(diagnosed, column))) >= 20
+        and diagnosed.alone.get(column.name, 1.0) <= 0.05
         and diagnosed.importance.lost_without([column.name]) <= 0
     ]
-    if matches:
-        gains = ", ".join(f"{name} {shares[name]:.0%}" for name in matches)
+    if names:
+        gains = ", ".join(f"{name} {shares[name]:.0%}" for name in names)
         yield Issue(
             "advice",
-            f"importance by gains misleads for columns of many values: {listed(matches)}",
-            f"of the total gain in training {gains}; alone each tells nothing, and rows not seen do not miss it",
-            (without(matches),),
-            tuple(matches),
+            f"importance by gains misleads for columns of many values: {listed(names)}",
+            f"of the total gain in training {gains}; alone each tells nothing, and test rows do not miss it",
+            (without(names),),
+            tuple(names),
         )
 
 
@@ -79,16 +66,15 @@ def correlated_columns(diagnosed: Diagnosed) -> Iterator[Issue]:
     if _finding_of(diagnosed, "coefficients") is None and _finding_of(diagnosed, "importance") is None:
         return
     columns = [column for column in _numeric_columns(diagnosed) if not column.missing]
-    cells = (
-        np.stack([_cells(diagnosed, column) for column in columns], axis=1)
-        if len(columns) > 1
-        else np.empty((0, 0))
-    )
-    if not cells.size or not (spread := cells.std(axis=0)).all():
+    if len(columns) < 2:
+        return
+    cells = np.stack([_cells(diagnosed, column) for column in columns], axis=1)
+    spread = cells.std(axis=0)
+    if not spread.all():
         return
     scaled = (cells - cells.mean(axis=0)) / spread
     alike = np.triu(np.abs(scaled.T @ scaled / len(scaled)), 1)
-    pairs = np.argwhere(alike > ALIKE).tolist()
+    pairs = np.argwhere(alike > 0.95).tolist()
     if pairs:
         order = sorted(pairs, key=lambda pair: -alike[pair[0], pair[1]])
         rows = tuple((columns[a].name, columns[b].name, float(alike[a, b])) for a, b in order[:10])
@@ -104,23 +90,24 @@ def correlated_columns(diagnosed: Diagnosed) -> Iterator[Issue]:
 
 
 def useless_columns(diagnosed: Diagnosed) -> Iterator[Issue]:
-    """Columns without which the model would answer rows that it has not seen as well."""
+    """Columns without which the model would predict test rows as well."""
     if diagnosed.importance is None:
         return
     features = [column.name for column in diagnosed.dataset.schema.features()]
-    scale = LITTLE * max(abs(diagnosed.importance.score), 1e-12)
-    text = [name for name in features if diagnosed.importance.lost.get(name, 1.0) <= scale]
-    if not max(2, FEWEST_USELESS * len(features)) <= len(text) < len(features):
+    little = 0.002 * max(abs(diagnosed.importance.score), 1e-12)
+    useless = [name for name in features if diagnosed.importance.lost.get(name, 1.0) <= little]
+    if not max(2, 0.2 * len(features)) <= len(useless) < len(features):
         return
-    lost = diagnosed.importance.lost_without(text)
-    if lost <= scale:
+    lost = diagnosed.importance.lost_without(useless)
+    if lost <= little:
+        of_no_use = f"{len(useless)} of {len(features)} columns are of no use"
         yield Issue(
             "advice",
-            f"{len(text)} of {len(features)} columns are of no use to {diagnosed.cell.label}: {listed(text)}",
-            f"{diagnosed.metric.name} on rows not seen is {diagnosed.importance.score:.4g} with them, and "
+            f"{of_no_use} to {diagnosed.cell.label}: {listed(useless)}",
+            f"{diagnosed.metric.name} on test rows is {diagnosed.importance.score:.4g} with them, and "
             f"{'no worse' if lost <= 0 else f'worse by {lost:.2g}'} when learned without all of them",
-            (without(text),),
-            tuple(text),
+            (without(useless),),
+            tuple(useless),
         )
 
 

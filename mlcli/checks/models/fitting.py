@@ -1,4 +1,4 @@
-"""Over- and underfitting: training and judged scores, a learning curve, a flexible rival, and what helps.
+"""Over- and underfitting: training and test scores, a learning curve, a flexible rival, and what helps.
 
 Scores are compared as skills: 0 is the baseline, 1 is perfect. So a gap means the same in every metric.
 """
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mlcli.checks.context import RIVALS
 from mlcli.checks.diagnosed import Diagnosed
 from mlcli.checks.suggestions import Suggestion, other_model, richer, simpler
 from mlcli.core.findings import Table
@@ -18,26 +19,14 @@ from mlcli.core.issues import Issue, Repair
 from mlcli.scoring.curves import ScoreCurve, curve_finding
 from mlcli.scoring.model_results import ModelResult, badness
 
-WIDE_GAP = 0.28
-"""Of skill between training rows and others, from which a model follows its training rows too closely."""
-SMALL_GAP = 0.15
-"""Of skill, up to which it follows them no more closely than others."""
-BETTER, FAR_BETTER = 0.05, 0.45
-"""Of skill, by which a flexible rival must be better for a model to be called too stiff; for a warning of it."""
-STEEP = 0.04
-"""Of skill for twice as many rows, from which more of them are worth having."""
+BETTER = 0.05
+"""The gain of skill by which a flexible rival must be better before a model underfits."""
 FLEXIBLE = "newton-boosting"
-SURE = 2.0
-"""Standard errors over splits that a rise must have."""
-MOST_TRIED = 5
-AVERAGED = ("random-forest", "extra-trees", "bagging", "random-subspaces")
-"""Means of models that each know their rows by heart: such a gap alone says nothing of them."""
-KINDS = ("classification", "regression")
 
 
 @dataclass(frozen=True)
 class FitScores:
-    """How well training rows and others are answered."""
+    """The scores and skills on training rows and on test rows."""
 
     training: float
     judged: float
@@ -46,7 +35,7 @@ class FitScores:
 
     @property
     def gap(self) -> float:
-        """How much of the skill is of training rows alone."""
+        """How much of the skill is on training rows only."""
         return self.training_skill - self.judged_skill
 
     def in_words(self, metric: str) -> str:
@@ -56,7 +45,7 @@ class FitScores:
 
 @dataclass(frozen=True, eq=False)
 class TriedSuggestion:
-    """A suggestion with what came of it, judged on the same splits."""
+    """A suggestion with its score on the same splits."""
 
     suggestion: Suggestion
     scored: ModelResult
@@ -65,16 +54,29 @@ class TriedSuggestion:
 
 
 def overfitting(diagnosed: Diagnosed) -> Iterator[Issue]:
-    """A model that answers the rows it has learned from far better than others, and that can be made simpler."""
+    """A model that predicts its training rows far better than test rows, and that can be made simpler."""
     fit = fit_scores(diagnosed)
-    if fit is None or fit.gap < WIDE_GAP or _is_within_interval(diagnosed, fit.training):
+    if fit is None or fit.gap < 0.28:
         return
-    tried = most_skilful_first(_try_suggestions(diagnosed, simpler(diagnosed.cell)))
+    summary = diagnosed.model.summaries[diagnosed.metric.name]
+    if summary.low is not None and summary.high is not None and summary.low <= fit.training <= summary.high:
+        return  # the gap may be chance
+    tried = sorted(_try_suggestions(diagnosed, simpler(diagnosed.cell)), key=lambda tried: -tried.skill)
     helps = [suggestion for suggestion in tried if suggestion.skill > fit.judged_skill]
     sure = any(diagnosed.is_surely_beaten_by(suggestion.scored) for suggestion in helps)
-    serious = sure or diagnosed.cell.model.use not in AVERAGED
+    # means of models that each fit their rows closely: such a gap alone says nothing about them
+    averages = ("random-forest", "extra-trees", "bagging", "random-subspaces")
+    serious = sure or diagnosed.cell.model.use not in averages
     end = "" if helps else "; no simpler setting that was tried does better"
-    more_rows = Repair("file", f"more rows, {_trend_text(diagnosed)}; or fewer columns")
+    curve = diagnosed.learning_curve
+    rise = None if curve is None else curve.per_doubling()
+    if rise is None:
+        trend = "whose worth is not known"
+    elif rise > 0:
+        trend = f"the last doubling of which was worth {rise:.2g}"
+    else:
+        trend = "though the last doubling gave nothing"
+    more_rows = Repair("file", f"more rows, {trend}; or fewer columns")
     yield Issue(
         "warning" if serious else "advice",
         f"{diagnosed.cell.label} overfits: it has high variance{end}",
@@ -85,9 +87,9 @@ def overfitting(diagnosed: Diagnosed) -> Iterator[Issue]:
 
 
 def underfitting(diagnosed: Diagnosed) -> Iterator[Issue]:
-    """A model that answers even the rows it has learned from worse than a flexible method answers others."""
+    """A model that predicts even its training rows worse than a flexible method predicts test rows."""
     fit = fit_scores(diagnosed)
-    if fit is None or fit.gap > SMALL_GAP or diagnosed.cell.model.use == FLEXIBLE:
+    if fit is None or fit.gap > 0.15 or diagnosed.cell.model.use == FLEXIBLE:
         return
     if 1 - fit.training_skill < BETTER:  # no rival can be that much better
         return
@@ -98,10 +100,11 @@ def underfitting(diagnosed: Diagnosed) -> Iterator[Issue]:
         or not diagnosed.is_surely_beaten_by(rival.scored)
     ):
         return
-    tried = most_skilful_first([*_try_suggestions(diagnosed, richer(diagnosed.cell)), rival])
+    others = _try_suggestions(diagnosed, richer(diagnosed.cell))
+    tried = sorted([*others, rival], key=lambda tried: -tried.skill)
     helps = [suggestion for suggestion in tried if suggestion.skill > fit.judged_skill]
     yield Issue(
-        "warning" if rival.skill - fit.training_skill >= FAR_BETTER else "advice",
+        "warning" if rival.skill - fit.training_skill >= 0.45 else "advice",
         f"{diagnosed.cell.label} underfits: it has high bias, and more rows alone will not help",
         f"{fit.in_words(diagnosed.metric.name)}; {FLEXIBLE} has {rival.mean:.4g} on the same rows",
         (
@@ -116,7 +119,7 @@ def more_rows_help(diagnosed: Diagnosed) -> Iterator[Issue]:
     """A score that still rises with the number of training rows."""
     curve = diagnosed.learning_curve
     gain = None if curve is None else _skill_per_doubling(diagnosed, curve)
-    if curve is None or gain is None or gain < STEEP:
+    if curve is None or gain is None or gain < 0.04:
         return
     rise = curve.per_doubling()
     yield Issue(
@@ -129,17 +132,17 @@ def more_rows_help(diagnosed: Diagnosed) -> Iterator[Issue]:
 
 
 def fit_scores(diagnosed: Diagnosed) -> FitScores | None:
-    """The two scores, where they and the baseline's are known."""
+    """The scores on training and test rows, if these and the baseline's are known."""
     training = diagnosed.model.training.get(diagnosed.metric.name)
     value = diagnosed.score_of(diagnosed.model)
-    if training is None or value is None or diagnosed.cell.kind not in KINDS or diagnosed.model.is_baseline:
+    if training is None or value is None or diagnosed.cell.kind not in RIVALS or diagnosed.model.is_baseline:
         return None
     skills = [skill_of(diagnosed, value) for value in (training, value)]
     return FitScores(training, value, *skills) if all(map(math.isfinite, skills)) else None
 
 
 def skill_of(diagnosed: Diagnosed, score: float) -> float:
-    """A score between the baseline's, which is 0, and the best there can be, which is 1."""
+    """A score as skill: 0 is that of the baseline, 1 is the best possible score."""
     metric, baseline = diagnosed.metric, diagnosed.score_of(diagnosed.baseline)
     perfect = {"high": metric.high, "low": metric.low}.get(metric.better)
     if baseline is None or perfect is None or baseline == perfect:
@@ -148,35 +151,21 @@ def skill_of(diagnosed: Diagnosed, score: float) -> float:
     return (worst - badness(metric, score)) / (worst - best)
 
 
-def most_skilful_first(tried: Iterable[TriedSuggestion]) -> list[TriedSuggestion]:
-    """The most skilful first."""
-    return sorted(tried, key=lambda suggestion: -suggestion.skill)
-
-
 def _try_suggestions(diagnosed: Diagnosed, suggestions: Iterable[Suggestion]) -> list[TriedSuggestion]:
-    """Remedies as they do on the same splits; those that cannot be run are left out."""
-    some = list(suggestions)[:MOST_TRIED]
-    model_results = (
-        diagnosed.scored_beside([suggestion.model for suggestion in some], diagnosed.cell.protocol) if some else []
-    )
+    """The first five suggestions with their scores on the same splits; those that cannot be run are left out."""
+    first = list(suggestions)[:5]
+    models = [suggestion.model for suggestion in first]
+    results = diagnosed.scored_beside(models, diagnosed.cell.protocol) if models else []
     tried = []
-    for suggestion, result in zip(some, model_results, strict=False):
+    for suggestion, result in zip(first, results, strict=False):
         mean = diagnosed.score_of(result)
         if mean is not None:
             tried.append(TriedSuggestion(suggestion, result, mean, skill_of(diagnosed, mean)))
     return tried
 
 
-def _is_within_interval(diagnosed: Diagnosed, training: float) -> bool:
-    """Whether the training score is one that the judged rows could have by chance."""
-    summary = diagnosed.model.summaries[diagnosed.metric.name]
-    return summary.low is not None and summary.high is not None and summary.low <= training <= summary.high
-
-
-def _repair_of(diagnosed: Diagnosed, tried_suggestion: TriedSuggestion) -> Repair:
-    return Repair(
-        "option", f"{tried_suggestion.suggestion.text}  # {diagnosed.metric.name} {tried_suggestion.mean:.4g}"
-    )
+def _repair_of(diagnosed: Diagnosed, tried: TriedSuggestion) -> Repair:
+    return Repair("option", f"{tried.suggestion.text}  # {diagnosed.metric.name} {tried.mean:.4g}")
 
 
 def _tried_tables(diagnosed: Diagnosed, tried: list[TriedSuggestion]) -> Iterator[Table]:
@@ -189,19 +178,8 @@ def _tried_tables(diagnosed: Diagnosed, tried: list[TriedSuggestion]) -> Iterato
         yield Table("Tried on the same splits", ("", diagnosed.metric.name, "training"), rows)
 
 
-def _trend_text(diagnosed: Diagnosed) -> str:
-    """What the learning curve says of more rows."""
-    curve = diagnosed.learning_curve
-    rise = None if curve is None else curve.per_doubling()
-    if rise is None:
-        return "whose worth is not known"
-    return (
-        f"the last doubling of which was worth {rise:.2g}" if rise > 0 else "though the last doubling gave nothing"
-    )
-
-
 def _skill_per_doubling(diagnosed: Diagnosed, curve: ScoreCurve) -> float | None:
-    """What the last doubling of the rows was worth; none where the curve does not surely rise."""
+    """What the last doubling of the rows was worth; None if the curve does not rise significantly."""
     *_, (start, before), (end, after) = [(point.value, point.judged) for point in curve.points]
     skills = [
         skill_of(diagnosed, summary.mean) if summary.mean is not None else math.nan for summary in (before, after)
@@ -213,5 +191,5 @@ def _skill_per_doubling(diagnosed: Diagnosed, curve: ScoreCurve) -> float | None
     ]
     if not all(map(math.isfinite, skills)) or len(rises) < 2:
         return None
-    sure = np.mean(rises) > SURE * np.std(rises, ddof=1) / math.sqrt(len(rises))
-    return (skills[1] - skills[0]) / math.log2(end / start) if sure else None
+    is_sure = np.mean(rises) > 2 * np.std(rises, ddof=1) / math.sqrt(len(rises))
+    return (skills[1] - skills[0]) / math.log2(end / start) if is_sure else None

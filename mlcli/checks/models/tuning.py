@@ -21,10 +21,6 @@ from mlcli.experiment.spec.labels import as_typed
 from mlcli.experiment.spec.shorthands import can_be_tuned, values_compared
 from mlcli.scoring.model_results import choices_of
 
-OFTEN = 0.5
-FACTORS = (10, 3, 2)
-"""How many times as large, or as small, a value is tried beyond one at the edge; the first that is legal."""
-
 
 def tuned_to_the_edge(diagnosed: Diagnosed) -> Iterator[Issue]:
     """Values that lie at the end of what was tried, beyond which better ones may be."""
@@ -36,7 +32,7 @@ def tuned_to_the_edge(diagnosed: Diagnosed) -> Iterator[Issue]:
         if edge
     )
     for (name, edge), count in edges.items():
-        if count >= OFTEN * len(choices):
+        if count >= len(choices) / 2:
             value = next(chosen.values[chosen.names.index(name)] for _, chosen in choices if name in chosen.names)
             beyond = "above" if edge == "highest" else "below"
             yield Issue(
@@ -54,7 +50,7 @@ def _wider_search(diagnosed: Diagnosed, path: str, value: Entry, *, upwards: boo
         return ()
     wrapper: Any = tuned.built()
     parameter, base = parameter_at(wrapper.base, path), tuned.params["base"]
-    for factor in FACTORS if value > 0 else ():
+    for factor in (10, 3, 2) if value > 0 else ():  # the largest that is legal
         other = value * factor if upwards else value / factor
         other = round(other) if parameter.whole else other
         if other != value and parameter.problem_with(other) is None:
@@ -97,7 +93,7 @@ def nothing_tuned(diagnosed: Diagnosed) -> Iterator[Issue]:
 
 
 def tuning_repairs(diagnosed: Diagnosed) -> tuple[Repair, ...]:
-    """What tunes a model, or shows a score over its values; nothing where it declares nothing to try."""
+    """What tunes a model, or shows its score by parameter values; none if it declares no values to try."""
     use = diagnosed.cell.model.use
     declared = [parameter.tune for parameter in parameters(MODELS.load(use)) if parameter.tune is not None]
     if declared and can_be_tuned(use):
