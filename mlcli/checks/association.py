@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mlcli.core.pair_sums import dense_ranks
 from mlcli.core.schema import Column
@@ -16,7 +15,7 @@ CUTS = 20
 """The number of thresholds that are tried on a column of numbers."""
 
 
-def share_right(cells: NDArray[np.generic], classes: Codes, count: int) -> float:
+def share_right(cells: Array, classes: Codes, count: int) -> float:
     """The share of rows whose class the other rows of the same value, or the nearest value, have most often.
 
     Missing cells are a value like any other.
@@ -32,7 +31,7 @@ def share_right(cells: NDArray[np.generic], classes: Codes, count: int) -> float
     return float((of_row.argmax(axis=1) == classes).mean())
 
 
-def share_explained(cells: NDArray[np.generic], values: Array) -> float:
+def share_explained(cells: Array, values: Array) -> float:
     """R² of the mean of the other rows of the same value, or of the values just below and above."""
     groups = dense_ranks(cells)
     totals, sizes = np.bincount(groups, values), np.bincount(groups).astype(np.float64)

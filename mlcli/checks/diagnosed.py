@@ -130,7 +130,7 @@ class Diagnosed:
         truth = self.dataset.table.cells(target.name)
         known = ~is_missing(truth)
         cells = {
-            feature.name: self.dataset.table.cells(feature.name)[known]
+            feature.name: self.dataset.table.cells(feature.name)[known].astype(np.float64)
             for feature in self.dataset.schema.features()
         }
         if not target.coded:

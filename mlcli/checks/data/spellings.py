@@ -169,7 +169,7 @@ def _same_in_form(column: Column, plain: Callable[[str], str]) -> list[list[str]
 
 def _plain_form(level: str) -> str:
     """A word without accents, umlauts, signs and blanks; numbers keep their signs."""
-    text = level.casefold().translate(str.maketrans({"ß": "ss", "æ": "a", "ø": "o"}))
+    text = level.casefold().replace("æ", "a").replace("ø", "o")
     text = "".join(letter for letter in unicodedata.normalize("NFD", text) if not unicodedata.combining(letter))
     if any(letter.isdigit() for letter in text) or text.strip("+-") in ("inf", "infinity"):
         return text
