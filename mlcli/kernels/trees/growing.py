@@ -53,7 +53,7 @@ SMALLEST = (8 * 2.0**-52) ** 2
 """A spread is rounding if it is at most this times the squared mean."""
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def grow(
     columns: Binned, targets: PackedTargets, limits: Limits, grown: Grown, space: Workspace,
     sums: Words | None, room: Bins | None, kept: KeptSums | None, branching: Branching | None,
@@ -92,7 +92,7 @@ def grow(
     return made
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def next_node(waiting: Rows, open_nodes: int, nodes: Nodes, max_leaves: int) -> int:
     """Take from the open nodes the one that gains most, of equals the first; any if all will be split."""
     best = open_nodes - 1 if max_leaves == NO_LIMIT else 0
@@ -106,7 +106,7 @@ def next_node(waiting: Rows, open_nodes: int, nodes: Nodes, max_leaves: int) -> 
     return int(found)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def find_split(
     columns: Binned, targets: PackedTargets, limits: Limits, node: int, leaves: int, grown: Grown,
     space: Workspace, sums: Words | None, room: Bins | None, kept: KeptSums | None, branching: Branching | None,
@@ -154,14 +154,14 @@ def find_split(
     return bool(one["feature"] != LEAF)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def score_of_node(totals: Words, scale: Scale, l2: float, low: float, high: float) -> tuple[float, float]:
     """The best score of a node of gradients, and twice what it lowers the loss by."""
     curvature = (totals[WEIGHT] & scale.mask) * scale.curvature + l2
     return bounded(totals[AMOUNT] * scale.amount, curvature, low, high)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def note_mean(
     output: Array, unit: float, rows: Ids, parts: Words, total: Words, nodes: Nodes
 ) -> tuple[float, float]:
@@ -182,7 +182,7 @@ def note_mean(
     return value * value / weight, spread
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def search(
     columns: Binned, node: int, nodes: Nodes, rows: Ids, parent: ParentNode, before: float, floor: float,
     perfect: float, space: Workspace, sums: Words,
@@ -209,7 +209,7 @@ def search(
             one["low"], one["high"], one["side"] = low, high, side
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def draw_column(drawn: Rows, k: int, features: int, state: Rows) -> int:
     """The k-th column to try: one of those that were not tried yet, where a node tries only some."""
     if features < len(drawn):
@@ -218,7 +218,7 @@ def draw_column(drawn: Rows, k: int, features: int, state: Rows) -> int:
     return int(drawn[k])
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def is_used_above(nodes: Nodes, node: int, feature: int) -> bool:
     """Whether a node on the way from the root to this one asks for a column."""
     above = nodes[node]["parent"]
@@ -229,7 +229,7 @@ def is_used_above(nodes: Nodes, node: int, feature: int) -> bool:
     return False
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def split_node(
     columns: Binned, scale: Scale, l2: float, node: int, made: int, grown: Grown, space: Workspace,
     kept: KeptSums | None,
@@ -258,7 +258,7 @@ def split_node(
     right["begin"], right["end"], right["depth"] = middle, one["end"], one["depth"] + 1
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def sum_up_root(columns: Binned, targets: PackedTargets, grown: Grown, space: Workspace, kept: KeptSums) -> None:
     """Sum up the root, of all rows, in the first slot."""
     kept.slots[0], kept.bounds[0, 0], kept.bounds[0, 1] = 0, -np.inf, np.inf
@@ -269,7 +269,7 @@ def sum_up_root(columns: Binned, targets: PackedTargets, grown: Grown, space: Wo
         add_up(columns.bins[feature], bins, space.rows, space.parts, kept.sums[0, feature])
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def sum_up_children(
     columns: Binned, targets: PackedTargets, limits: Limits, node: int, first: int, leaves: int, grown: Grown,
     space: Workspace, kept: KeptSums,
@@ -304,7 +304,7 @@ def sum_up_children(
                     rest[w, b] -= own[w, b]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def partition(rows: Ids, goes: Bytes, right: Ids) -> int:
     """Put the rows that go left before the others, both in their order; how many do.
 
@@ -323,7 +323,7 @@ def partition(rows: Ids, goes: Bytes, right: Ids) -> int:
     return int(lefts)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def random_below(state: Rows, end: int) -> int:
     """A whole number from 0 to ``end - 1``, all alike; ``state[0]`` must not be 0 (xorshift, Marsaglia 2003)."""
     x = state[0]
@@ -335,13 +335,13 @@ def random_below(state: Rows, end: int) -> int:
     return drawn
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def random_share(state: Rows) -> float:
     """A number in [0, 1)."""
     return random_below(state, int(np.int64(1 << 30))) / (1 << 30)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def search_kept(
     columns: Binned, node: int, nodes: Nodes, parent: ParentNode, before: float, floor: float,
     space: Workspace, kept: KeptSums,
@@ -366,7 +366,7 @@ def search_kept(
             one["low"], one["high"], one["side"] = bins[index], bins[index] + 1, side
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def search_random(
     columns: Binned, node: int, nodes: Nodes, rows: Ids, parent: ParentNode, before: float, floor: float,
     perfect: float, space: Workspace, codes: Bins,
@@ -415,7 +415,7 @@ def search_random(
             one["low"], one["high"], one["side"] = low, high, side
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def extreme_bins(column: Bins, rows: Ids, known: int, codes: Bins) -> tuple[int, int, bool]:
     """Fill ``codes`` with the bins of a node's rows; the first and the last of known values, and if some are not.
 
@@ -433,7 +433,7 @@ def extreme_bins(column: Bins, rows: Ids, known: int, codes: Bins) -> tuple[int,
     return int(first), highest if last == known else int(last), last == known
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def score_of_range(
     parts: Words, codes: Bins, count: int, begin: int, end: int, other: int, parent: ParentNode,
     along: Words, lost: Words, scores: Array,
@@ -449,7 +449,7 @@ def score_of_range(
     return float(scores[0])
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def bin_of(lowest: Array, cut: float, first: int, last: int) -> int:
     """The last bin before ``last`` that begins at or below the cut."""
     low, high = first, last - 1
@@ -462,7 +462,7 @@ def bin_of(lowest: Array, cut: float, first: int, last: int) -> int:
     return low
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def random_level(codes: Bins, count: int, levels: int, state: Rows) -> int:
     """One of the levels of some rows, all alike."""
     while True:
@@ -472,7 +472,7 @@ def random_level(codes: Bins, count: int, levels: int, state: Rows) -> int:
                 return level
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def choose_column(
     columns: Binned, nodes: Nodes, rows: Ids, parent: ParentNode, before: float, space: Workspace,
     branching: Branching,
@@ -504,7 +504,7 @@ def choose_column(
             return
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def split_in_branches(
     columns: Binned, feature: int, rows: Ids, parent: ParentNode, weight: float, sums: Words,
     space: Workspace, nodes: Nodes,
@@ -524,7 +524,7 @@ def split_in_branches(
     return score
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def partition_by_level(columns: Binned, node: int, made: int, grown: Grown, space: Workspace) -> int:
     """Deal the rows of a node to a child for each level that it holds; how many there are."""
     one, child, index, counts = grown.nodes[node], made, 0, space.cuts.bins

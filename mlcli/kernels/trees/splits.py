@@ -58,7 +58,7 @@ class ParentNode(NamedTuple):
     high: float
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def gather(parts: Words, rows: Ids, beside: Words, totals: Words) -> None:
     """Copy the words of a node's rows side by side, and add them up."""
     for w in range(len(parts)):
@@ -70,7 +70,7 @@ def gather(parts: Words, rows: Ids, beside: Words, totals: Words) -> None:
         totals[w] = total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def add_up(column: Bins, bins: int, rows: Ids, parts: Words, sums: Words) -> None:
     """Fill ``sums`` (words × bins) with what the rows of a node hold in each bin of a column."""
     for w in range(len(sums)):
@@ -88,7 +88,7 @@ def add_up(column: Bins, bins: int, rows: Ids, parts: Words, sums: Words) -> Non
             first[column[rows[i]]] += own[i]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def sort_rows(column: Bins, rows: Ids, known: int, keys: Rows, counts: Rows) -> int:
     """Sort the keys of rows, few by insertion, else by digits; which of the two first lines has them."""
     count, source, shift = len(rows), 0, PLACE_BITS
@@ -114,7 +114,7 @@ def sort_rows(column: Bins, rows: Ids, known: int, keys: Rows, counts: Rows) -> 
     return source
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def accumulate(
     keys: Rows, count: int, sums: Words, sorted_rows: bool, filled: Bytes, along: Words, bins: Rows
 ) -> int:
@@ -145,13 +145,13 @@ def accumulate(
     return int(made)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def entropy_term(weight: float) -> float:
     """W log2 W, 0 for 0."""
     return weight * math.log2(weight) if weight > 0.0 else 0.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def score_of_words(words: Words, bits: int, criterion: int) -> tuple[float, float, float]:
     """The weight of some rows, what they score (of none: 0), and the weight of their largest class."""
     weight, score, largest, mask = 0.0, 0.0, 0.0, (1 << bits) - 1
@@ -171,7 +171,7 @@ def score_of_words(words: Words, bits: int, criterion: int) -> tuple[float, floa
     return weight, score - entropy_term(weight) if criterion == ENTROPY else largest - weight, largest
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def fill_class_scores(
     along: Words, lost: Words, count: int, totals: Words, bits: int, criterion: int, least: int, scores: Array
 ) -> None:
@@ -202,7 +202,7 @@ def fill_class_scores(
         scores[k] = -np.inf if here < least or there < least else ours + theirs
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def bounded(amount: float, curvature: float, low: float, high: float) -> tuple[float, float]:
     """The best score of some rows between bounds, and twice what it lowers the loss by."""
     score = -amount / curvature if curvature > 0.0 else 0.0
@@ -211,7 +211,7 @@ def bounded(amount: float, curvature: float, low: float, high: float) -> tuple[f
     return score, -(2.0 * amount + curvature * score) * score
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def fill_value_scores(
     along: Words, lost: Words, count: int, parent: ParentNode, direction: int, scores: Array
 ) -> None:
@@ -230,7 +230,7 @@ def fill_value_scores(
         scores[k] = -np.inf if poor | (direction * (above - below) < 0.0) else ours + theirs
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def fill_scores(along: Words, lost: Words, count: int, parent: ParentNode, direction: int, scores: Array) -> None:
     """What both sides of each cut score, with ``along`` and ``lost`` on the left."""
     if parent.scale.bits:
@@ -240,7 +240,7 @@ def fill_scores(along: Words, lost: Words, count: int, parent: ParentNode, direc
         fill_value_scores(along, lost, count, parent, direction, scores)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def best_cut(
     along: Words, cuts: int, missing: bool, parent: ParentNode, direction: int, scores: Array, lost: Words
 ) -> tuple[float, int, int]:
@@ -265,7 +265,7 @@ def best_cut(
     return best, index, best_side
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def best_split(
     column: Bins, known: int, ordered: bool, rows: Ids, parts: Words, parent: ParentNode, sums: Words,
     order: Order, cuts: Cuts,
@@ -287,7 +287,7 @@ def best_split(
     return score, cuts.bins[index], cuts.bins[index + 1], side
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def sort_levels(sums: Words, known: int, scale: Scale, l2: float, order: Rows, ratios: Array) -> int:
     """Put keys of the levels that have rows, missing as the last, in order of amount over curvature.
 
@@ -310,7 +310,7 @@ def sort_levels(sums: Words, known: int, scale: Scale, l2: float, order: Rows, r
     return count
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def mark_levels(
     sums: Words, known: int, low: int, scale: Scale, l2: float, order: Rows, ratios: Array, goes_left: Bytes
 ) -> None:
@@ -321,14 +321,14 @@ def mark_levels(
         goes_left[order[index] & PLACES] = index <= low
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def entropy_of_sides(left: Words, parent: ParentNode, weight: float) -> float:
     """The entropy of the two sides of a cut by their weights."""
     own, _, _ = score_of_words(left, parent.scale.bits, parent.limits.criterion)
     return (entropy_term(weight) - entropy_term(own) - entropy_term(weight - own)) / weight
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def score_of_levels(
     sums: Words, known: int, parent: ParentNode, weight: float, words: Words
 ) -> tuple[float, float, int]:
