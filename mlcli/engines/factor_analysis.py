@@ -1,4 +1,4 @@
-"""Hidden factors that explain how columns go together: x = μ + Λ f + e, by maximum likelihood."""
+"""Factor analysis by maximum likelihood: x = μ + Λ f + e, with hidden factors f that explain correlations."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from mlcli.engines.principal_components import column_by_column, elbow_note, wit
 
 @dataclass(frozen=True)
 class Search:
-    """How the maximum is looked for."""
+    """The number of factors, and when EM ends."""
 
     factors: int
     tolerance: float
@@ -31,7 +31,7 @@ class Search:
 
 @dataclass(frozen=True, eq=False)
 class Factors:
-    """The loadings Λ (p × m) and the noise Ψ of each column about its mean."""
+    """The mean, the loadings Λ (p × m) and the noise variance Ψ of each column."""
 
     mean: Array
     loadings: Array
@@ -44,18 +44,18 @@ class Factors:
         return column_by_column(X - self.mean, scaled @ inverse)
 
     def rows_at(self, factors: Array) -> Array:
-        """The rows that have these factors, and no noise."""
+        """The rows with these factors and without noise."""
         return np.asarray(self.mean + factors @ self.loadings.T)
 
 
 @dataclass(kw_only=True, eq=False)
 class FactorModel:
-    """What a method or step knows that has found factors."""
+    """The base of the method and the step: learned loadings and noise."""
 
     columns_: tuple[Column, ...] = learned()
     mean_: Array = learned("columns")
     loadings_: Array = learned("columns", "factors")
-    """What each column has of each factor."""
+    """The loadings (columns × factors)."""
     noise_: Array = learned("columns")
     likelihood_: float = learned()
     """The mean log-likelihood of a training row."""
@@ -64,8 +64,8 @@ class FactorModel:
 
     def find(self, data: RowsOfTable, search: Search) -> None:
         """Find loadings and noise by EM."""
-        found, self.likelihood_, self.scree_ = factors_of(data.table.numbers, data.weights, search)
-        self.mean_, self.loadings_, self.noise_ = found.mean, found.loadings, found.noise
+        factors, self.likelihood_, self.scree_ = factors_of(data.table.numbers, data.weights, search)
+        self.mean_, self.loadings_, self.noise_ = factors.mean, factors.loadings, factors.noise
 
     @property
     def found(self) -> Factors:
@@ -73,7 +73,7 @@ class FactorModel:
         return Factors(self.mean_, self.loadings_, self.noise_)
 
     def check_learned(self) -> None:
-        """Noise that columns can have."""
+        """Refuse noise that is not positive."""
         if not (self.noise_ > 0).all():
             raise ValueError("noise that no column can have")
 
@@ -84,23 +84,23 @@ class FactorModel:
 
 
 def factors_of(X: Array, weights: Array, search: Search) -> tuple[Factors, float, Array]:
-    """The factors of weighted rows, the mean log-likelihood of a row, and the variances along correlations."""
-    found = moments(X, weights)
-    varies = found.variance > 0
-    unit = np.sqrt(np.where(varies, found.variance, 1.0))
-    rows = ((X - found.mean) / unit * np.sqrt(weights / weights.sum())[:, None])[:, varies]
+    """The factors of weighted rows, the mean log-likelihood of a row, and the eigenvalues of the correlations."""
+    columns = moments(X, weights)
+    varies = columns.variance > 0
+    unit = np.sqrt(np.where(varies, columns.variance, 1.0))
+    rows = ((X - columns.mean) / unit * np.sqrt(weights / weights.sum())[:, None])[:, varies]
     if len(rows) > rows.shape[1]:
         rows = np.asarray(np.linalg.qr(rows, mode="r"))
-    best, noise_of, likelihood = _maximum(rows, search)
+    scaled_loadings, scaled_noise, likelihood = _maximise(rows, search)
     loadings, noise = np.zeros((X.shape[1], search.factors)), np.ones(X.shape[1])
-    loadings[varies] = best * unit[varies, None]
-    noise[varies] = noise_of * unit[varies] ** 2
+    loadings[varies] = scaled_loadings * unit[varies, None]
+    noise[varies] = scaled_noise * unit[varies] ** 2
     scree = np.linalg.svd(rows, compute_uv=False) ** 2 if rows.size else np.zeros(0)
-    return Factors(found.mean, loadings, noise), likelihood - float(np.log(unit[varies]).sum()), scree
+    return Factors(columns.mean, loadings, noise), likelihood - float(np.log(unit[varies]).sum()), scree
 
 
-def _maximum(rows: Array, search: Search) -> tuple[Array, Array, float]:
-    """Loadings and noise of columns with variance 1; rows are centred and have their weight in them."""
+def _maximise(rows: Array, search: Search) -> tuple[Array, Array, float]:
+    """Loadings, noise and likelihood of centred rows, which are multiplied by the root of their weight."""
     columns, before = rows.shape[1], -np.inf
     noise, variance = np.ones(columns), (rows**2).sum(axis=0)
     loadings, likelihood = np.zeros((columns, search.factors)), before
@@ -125,19 +125,19 @@ def _maximum(rows: Array, search: Search) -> tuple[Array, Array, float]:
 
 
 def factor_findings(factors: Factors, likelihood: float, scree: Array, names: Sequence[str]) -> Explanation:
-    """Where the variances along correlations bend, the loadings, and what factors leave of each column."""
+    """The scree plot, the loadings, and the share of noise in each column."""
     count = factors.loadings.shape[1]
     total = (factors.loadings**2).sum(axis=1) + factors.noise
     parts = zip(names, factors.loadings.tolist(), (factors.noise / total).tolist(), strict=True)
     rows = tuple((name, *loads, share) for name, loads, share in parts)
     header = ("column", *(f"factor_{index}" for index in range(1, count + 1)), "own noise")
     note = f"log-likelihood of a training row: {likelihood:.6g}"
-    places = tuple(map(str, range(1, len(scree) + 1)))
+    numbers = tuple(map(str, range(1, len(scree) + 1)))
     return (
         Bars(
             "Scree",
             ("factor", "variance of standardised columns"),
-            places,
+            numbers,
             tuple(scree.tolist()),
             note=f"{count} factors are taken{elbow_note(scree)}",
             code="scree",

@@ -1,4 +1,4 @@
-"""Linear answers to rows: how they are worked out, and shown term by term as they are added up by hand."""
+"""Predictions of linear models, and tables that show them term by term."""
 
 from __future__ import annotations
 
@@ -12,16 +12,15 @@ from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
 
 INTERCEPT = "(intercept)"
-"""What the answer at the origin is called among the columns."""
-NEAR = 32.0
-"""A centre that counts no more than so many units in the answer may be taken off at the end without loss."""
+"""The name of the intercept among the columns."""
 
 
 def linear_scores(
     numbers: Array, centre: Array, coefficients: Array, level: Array | float, unit: Array | float
 ) -> Array:
-    """The answers (rows, or rows × outputs); ``unit`` is a size of them whose last digit is rounding."""
-    if (np.abs(coefficients) @ np.abs(centre) <= NEAR * np.asarray(unit)).all():
+    """The scores (rows, or rows × outputs); ``unit`` is a size of them whose last digit is rounding."""
+    # If the centre contributes little, it can be subtracted at the end without losing digits.
+    if (np.abs(coefficients) @ np.abs(centre) <= 32.0 * np.asarray(unit)).all():
         return np.asarray(numbers @ coefficients.T + (level - coefficients @ centre))
     return np.asarray(less_row(numbers, centre) @ coefficients.T + level)
 
@@ -29,15 +28,13 @@ def linear_scores(
 def terms(
     columns: Sequence[Column], coefficients: Array, centre: Array, level: Array | float, intercept: bool
 ) -> list[tuple[str, Array]]:
-    """Every coefficient (one per output) with its column's name; first the intercept, the answer at the origin."""
+    """The coefficients of each column (one per output) with its name, after the intercept."""
     named = [(column.name, values) for column, values in zip(columns, coefficients.T, strict=True)]
     return [(INTERCEPT, level - coefficients @ centre), *named] if intercept else named
 
 
 Term = tuple[str, findings.Entry, Array]
-"""What is added, the cell or count that it is a multiple of, and what it adds to each output."""
-MOST_TERMS = 20
-"""Of more terms the largest are shown one by one, and the others as one."""
+"""The name of a term, the cell or count that it is a multiple of, and what it adds to each output."""
 SCORES = "Contributions to the scores"
 STEPPED = "Cells are shown after the steps before the model."
 
@@ -59,9 +56,12 @@ def linear_terms(
 def sum_of_terms(
     terms: Sequence[Term], outputs: Sequence[str], title: str, note: str = "", times: str = "cell"
 ) -> findings.Table:
-    """A line for each term, the largest of many, and their sum."""
-    shown, others = _largest(terms)
-    lines: list[tuple[findings.Entry, ...]] = [(name, times_, *added.tolist()) for name, times_, added in shown]
+    """A line for each of the 20 largest terms, one for all others, and their sum."""
+    sizes = [float(np.abs(added).max(initial=0.0)) for _, _, added in terms]
+    largest = set(sorted(range(len(terms)), key=lambda index: -sizes[index])[:20])
+    shown = [term for index, term in enumerate(terms) if index in largest]
+    others = [term for index, term in enumerate(terms) if index not in largest]
+    lines: list[tuple[findings.Entry, ...]] = [(name, factor, *added.tolist()) for name, factor, added in shown]
     if others:
         rest = np.sum([added for _, _, added in others], axis=0)
         lines.append((f"{len(others)} smaller terms", None, *rest.tolist()))
@@ -72,30 +72,21 @@ def sum_of_terms(
 
 def terms_of_points(
     names: Sequence[str],
-    alike: Array,
+    kernel: Array,
     added: Array,
     level: Array | float | None,
     outputs: Sequence[str],
     title: str,
 ) -> findings.Table:
-    """What points add (points × outputs) to the answer to a row so like each, those that add most first."""
+    """What points add (points × outputs) to the scores of a row, given its kernel with each; the largest first."""
     order = np.argsort(-np.abs(added).max(axis=1, initial=0.0), kind="stable").tolist()
     constant: list[Term] = [] if level is None else [("constant", None, np.atleast_1d(level))]
-    points: list[Term] = [(names[k], float(alike[k]), added[k]) for k in order]
+    points: list[Term] = [(names[k], float(kernel[k]), added[k]) for k in order]
     return sum_of_terms([*constant, *points], outputs, title, times="kernel")
 
 
-def _largest(terms: Sequence[Term]) -> tuple[list[Term], list[Term]]:
-    """The terms that add most to some output, in their order, and the others."""
-    size = [float(np.abs(added).max(initial=0.0)) for _, _, added in terms]
-    kept = set(sorted(range(len(terms)), key=lambda index: -size[index])[:MOST_TERMS])
-    return [term for k, term in enumerate(terms) if k in kept], [
-        term for k, term in enumerate(terms) if k not in kept
-    ]
-
-
 def reconstruction(table: Table, restored: Array) -> findings.Table:
-    """What is restored of one row, cell by cell, and the squared errors, which add up to its own."""
+    """The reconstruction of one row, cell by cell, with squared errors and their sum."""
     names = [column.name for column in table.number_columns]
     errors = (table.numbers[0] - restored[0]) ** 2
     cells = zip(names, table.numbers[0].tolist(), restored[0].tolist(), errors.tolist(), strict=True)

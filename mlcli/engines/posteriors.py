@@ -1,4 +1,4 @@
-"""From log joint probabilities to posteriors, so that what ties on paper ties here; and the priors of classes."""
+"""Posteriors from log joint probabilities, with exact ties; and priors of classes."""
 
 from __future__ import annotations
 
@@ -11,17 +11,12 @@ from mlcli.core.errors import FitError
 from mlcli.core.tables import Array
 from mlcli.tasks.classification import LabelledRows
 
-NOTHING = -1000.0
-"""A difference of logarithms whose exponential is 0."""
-TOLERATED = 1e-10
-"""An error of a posterior that does not matter."""
-
 
 def posterior(log_joint: Array) -> Array:
-    """Probabilities (n × classes) in proportion to the joint ones; each row needs a class that is possible."""
+    """Probabilities (n × classes) in proportion to the joint ones; each row needs a possible class."""
     lines = np.array(log_joint.T, order="C")
     lines -= lines.max(axis=0)
-    np.maximum(lines, NOTHING, out=lines)
+    np.maximum(lines, -1000.0, out=lines)  # whose exponential is 0
     # Rows that tie on paper differ in the last digit of a sum of logarithms, and a rank metric sees that: rows 2
     # and 6 of the weather table move the AUC by 1/90. Twelve decimals are above that noise, below anything real.
     np.round(lines, 12, out=lines)
@@ -31,7 +26,7 @@ def posterior(log_joint: Array) -> Array:
 
 
 def certain_posterior(log_joint: Array, error: Array) -> Array:
-    """The same (... × classes); NaN where errors (...) of that size may be seen in the posterior."""
+    """Posteriors (... × classes), NaN if errors of the logarithms (...) change them by more than 1e-10."""
     flat = log_joint.reshape(-1, log_joint.shape[-1])
     largest, second = np.full(len(flat), -np.inf), np.full(len(flat), -np.inf)
     for column in flat.T:
@@ -39,9 +34,9 @@ def certain_posterior(log_joint: Array, error: Array) -> Array:
         largest = np.maximum(largest, column)
     possible = largest > -np.inf
     lead = np.subtract(largest, second, out=np.full_like(largest, np.inf), where=possible)
-    sure = possible & (error.ravel() * np.exp(-np.minimum(lead, 700.0)) <= TOLERATED)
+    certain = possible & (error.ravel() * np.exp(-np.minimum(lead, 700.0)) <= 1e-10)
     result = np.full(flat.shape, np.nan)
-    result[sure] = posterior(flat[sure])
+    result[certain] = posterior(flat[certain])
     return result.reshape(log_joint.shape)
 
 
@@ -52,14 +47,14 @@ def logarithm(shares: Array) -> Array:
 
 
 def log_sum(logs: Array, axis: int | tuple[int, ...] = 0) -> Array:
-    """The logarithm of summed exponentials along axes; of nothing but zeros, that of 0."""
+    """The logarithm of summed exponentials along axes; -infinity if all logarithms are."""
     top = logs.max(axis=axis, keepdims=True)
     top = np.where(np.isneginf(top), 0.0, top)
     return np.asarray(logarithm(np.exp(logs - top).sum(axis=axis)) + top.squeeze(axis))
 
 
 def priors_of(weight: Array, priors: tuple[float, ...] | None) -> Array:
-    """Priors as they are given, or the shares of classes (last axis) in the weight."""
+    """The given priors, or the shares of classes (last axis) in the weight."""
     shares = weight / weight.sum(axis=-1, keepdims=True)
     return shares if priors is None else np.broadcast_to(np.array(priors), weight.shape).copy()
 
@@ -70,7 +65,7 @@ def log_priors(weight: Array, priors: tuple[float, ...] | None) -> Array:
 
 
 def prior_conflicts(priors: tuple[float, ...] | None) -> list[str]:
-    """What is wrong with given priors whatever the classes are."""
+    """Problems of given priors that do not depend on the classes."""
     total = 1.0 if priors is None else sum(priors)
     return [] if abs(total - 1) < 1e-9 else [f"priors add up to {total:g}, not to 1"]
 
@@ -85,7 +80,7 @@ def refuse_misfitting_priors(method: str, priors: tuple[float, ...] | None, data
 
 
 def prior_table(target: str, classes: Sequence[str], priors: Array, note: str = "") -> findings.Table:
-    """The probability of each class before a row is looked at."""
+    """The prior of each class."""
     rows = tuple(zip(classes, map(float, priors), strict=True))
     return findings.Table("Priors", (target, "prior"), rows, note=note)
 
@@ -93,6 +88,6 @@ def prior_table(target: str, classes: Sequence[str], priors: Array, note: str = 
 def table_by_class(
     title: str, names: Sequence[str], classes: Sequence[str], values: Array, note: str = ""
 ) -> findings.Table:
-    """What each class has (classes × names), with a line for each name."""
+    """Values of each class (classes × names), with a line for each name."""
     lines = tuple((name, *line) for name, line in zip(names, values.T.tolist(), strict=True))
     return findings.Table(title, ("column", *classes), lines, note=note)

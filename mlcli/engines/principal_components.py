@@ -1,4 +1,4 @@
-"""Principal components: the directions in which rows vary most, each at right angles to those before it."""
+"""Principal components: orthogonal directions in which rows vary most; and the elbow of a scree plot."""
 
 from __future__ import annotations
 
@@ -12,27 +12,20 @@ from mlcli.core.errors import MlcliWarning
 from mlcli.core.findings import Bars, Explanation, Table
 from mlcli.core.moments import means, moments
 from mlcli.core.tables import Array
+from mlcli.core.tolerances import CLOSE
 
 NEGLIGIBLE = 1e-13
-"""A direction with less than this share of the largest variance is made of roundings."""
-ALIKE = 1e-9
-SETTLED, MOST_STEPS = 1e-13, 20_000
-"""When a search step by step ends: what directions have in common, as a share of the variance; and in any case."""
-NEARLY, STEEP = 2 / 3, 0.03
-"""Another place may be the elbow if it lies so far below the line, as a part of the elbow's own distance, and if
-steps that fall by this part of the whole lead from one to the other."""
-MOST_BARS = 30
-"""A scree plot has no more bars than these."""
+"""A direction with less than this share of the largest variance is rounding."""
 
 
 @dataclass(frozen=True, eq=False)
 class Axes:
-    """As many directions (the columns of a p × p array) as there are columns, with the variance along each."""
+    """Directions (the columns of a p × p array), with the variance along each."""
 
     middle: Array
     unit: Array
     directions: Array
-    """Those in which the rows do not vary are 0."""
+    """0 for directions in which the rows do not vary."""
     variances: Array
 
     def coordinates(self, X: Array, count: int) -> Array:
@@ -40,15 +33,15 @@ class Axes:
         return column_by_column((X - self.middle) / self.unit, self.directions[:, :count])
 
     def rows_at(self, coordinates: Array) -> Array:
-        """The rows that have these coordinates along the first directions, and none along the others."""
+        """The rows with these coordinates along the first directions, and 0 along the others."""
         return np.asarray(coordinates @ self.directions[:, : coordinates.shape[1]].T * self.unit + self.middle)
 
 
 def column_by_column(X: Array, weights: Array) -> Array:
-    """X times weights (columns × sums), added up column by column, so that each row is on its own."""
+    """X @ weights, summed column by column, so that no row depends on the others in its last digit."""
     result = np.zeros((weights.shape[1], len(X)))
-    for cells, of_column in zip(np.ascontiguousarray(X.T), weights, strict=True):
-        result += of_column[:, None] * cells
+    for cells, column_weights in zip(np.ascontiguousarray(X.T), weights, strict=True):
+        result += column_weights[:, None] * cells
     return np.ascontiguousarray(result.T)
 
 
@@ -60,7 +53,7 @@ def by_svd(X: Array) -> tuple[Array, Array]:
 
 
 def by_eigen(X: Array) -> tuple[Array, Array]:
-    """Eigenvalues of the scatter of centred rows, and eigenvectors; of X·Xᵀ where that is the smaller one."""
+    """Eigenvalues and eigenvectors of the scatter of centred rows; of X·Xᵀ if that is smaller."""
     wide = len(X) < X.shape[1]
     values, vectors = np.linalg.eigh(X @ X.T if wide else X.T @ X)
     values, vectors = values[::-1], vectors[:, ::-1]
@@ -71,23 +64,22 @@ def by_eigen(X: Array) -> tuple[Array, Array]:
 
 
 def by_either(X: Array) -> tuple[Array, Array]:
-    """By eigenvalues, which is faster, unless some are so small that only singular values tell them precisely."""
+    """By eigenvalues, which is faster, unless some are so small that squaring the rows loses their digits."""
     values, vectors = by_eigen(X)
     size = np.abs(values) / (np.abs(values).max(initial=0.0) or 1.0)
-    # A direction with less than this share loses digits where rows are squared
-    return by_svd(X) if ((size > NEGLIGIBLE) & (size < 1e-9)).any() else (values, vectors)
+    return by_svd(X) if ((size > NEGLIGIBLE) & (size < CLOSE)).any() else (values, vectors)
 
 
 def by_iteration(X: Array) -> tuple[Array, Array]:
-    """Directions B that lessen the loss Σ |x − B Bᵀ x|² step by step: B ← an orthonormal basis of Xᵀ (X B)."""
-    scatter, directions = X.T @ X, np.eye(X.shape[1])
-    for _ in range(MOST_STEPS):
-        turned = directions.T @ scatter @ directions
-        if np.abs(turned - np.diag(np.diag(turned))).max() <= SETTLED * np.trace(scatter):
+    """Directions B that reduce the loss Σ |x − B Bᵀ x|² step by step: B ← an orthonormal basis of Xᵀ (X B)."""
+    scatter, directions, most_steps = X.T @ X, np.eye(X.shape[1]), 20_000
+    for _ in range(most_steps):
+        rotated = directions.T @ scatter @ directions
+        if np.abs(rotated - np.diag(np.diag(rotated))).max() <= 1e-13 * np.trace(scatter):
             break
         directions = np.linalg.qr(scatter @ directions).Q
     else:
-        text = f"components have not converged after {MOST_STEPS} steps; 'by: svd' would be exact"
+        text = f"components have not converged after {most_steps} steps; 'by: svd' would be exact"
         warnings.warn(text, MlcliWarning, stacklevel=2)
     values = np.diag(directions.T @ scatter @ directions)
     order = np.argsort(-values, kind="stable")
@@ -103,54 +95,44 @@ SOLVERS: dict[str, Callable[[Array], tuple[Array, Array]]] = {
 
 
 def principal_axes(X: Array, weights: Array, *, by: str, ddof: int, standardise: bool) -> Axes:
-    """The axes of weighted rows; ``standardise`` has every column that varies count alike."""
+    """The axes of weighted rows; ``standardise`` divides columns by their standard deviation."""
     middle = means(X, weights)
     unit = np.ones(X.shape[1])
     if standardise:
         spread = np.sqrt(moments(X, weights, ddof).variance)
         unit = np.where(spread > 0, spread, 1.0)
-    squares, directions = (
-        SOLVERS[by](_about(X, weights, middle, unit)) if X.size else (np.zeros(0), np.zeros((X.shape[1], 0)))
-    )
-    freedom = weights.sum() - ddof
-    real = squares > NEGLIGIBLE * squares.max(initial=0.0) if freedom > 0 else np.zeros(len(squares), bool)
-    count, all_columns = int(real.sum()), X.shape[1]
-    axes, variances = np.zeros((all_columns, all_columns)), np.zeros(all_columns)
-    axes[:, :count] = with_fixed_signs(directions[:, :count])
-    variances[:count] = squares[:count] / freedom if count else 0.0
-    return Axes(middle, unit, axes, variances)
-
-
-def _about(X: Array, weights: Array, middle: Array, unit: Array) -> Array:
-    """The rows from the middle in units, each times the root of its weight."""
     centred = X - middle
     if (unit != 1).any():
         centred /= unit
     if (weights != 1).any():
         centred *= np.sqrt(weights)[:, None]
-    return centred
+    columns, freedom, count = X.shape[1], weights.sum() - ddof, 0
+    squares, directions = SOLVERS[by](centred) if X.size else (np.zeros(0), np.zeros((columns, 0)))
+    if freedom > 0:
+        count = int((squares > NEGLIGIBLE * squares.max(initial=0.0)).sum())
+    axes, variances = np.zeros((columns, columns)), np.zeros(columns)
+    axes[:, :count] = with_fixed_signs(directions[:, :count])
+    variances[:count] = squares[:count] / freedom if count else 0.0
+    return Axes(middle, unit, axes, variances)
 
 
 def count_for_share(variances: Array, share: float) -> int:
-    """The fewest components that have this share of the variance."""
+    """The fewest components with this share of the variance."""
     total = variances.sum()
-    return int(np.searchsorted(np.cumsum(variances), share * total * (1 - ALIKE)) + 1) if total > 0 else 0
+    return int(np.searchsorted(np.cumsum(variances), share * total * (1 - CLOSE)) + 1) if total > 0 else 0
 
 
 def elbow(variances: Array) -> int | None:
-    """The elbow of a scree plot, of the variances that are not zero."""
+    """The elbow of a scree plot, without variances of 0."""
     return elbow_of_curve(variances[variances > 0])
 
 
 def elbow_of_curve(curve: Array) -> int | None:
-    """The place, from 1, that is farthest below the straight line from the first to the last; none where all
-    lie on it, or above.
-    """
-    # fewer points have no bend
+    """The number, from 1, of the point farthest below the line from the first to the last; None without any."""
     if len(curve) < 3:
         return None
     below = _below_line(curve)
-    return int(below.argmax()) + 1 if below.max() > ALIKE * curve[0] else None
+    return int(below.argmax()) + 1 if below.max() > CLOSE * curve[0] else None
 
 
 def _below_line(curve: Array) -> Array:
@@ -158,7 +140,7 @@ def _below_line(curve: Array) -> Array:
 
 
 def elbow_note(variances: Array) -> str:
-    """Where the bend is and how certain, in words."""
+    """The elbow in words, and how certain it is."""
     bend = elbow(variances)
     if bend is None:
         return "; the plot has no elbow"
@@ -168,14 +150,15 @@ def elbow_note(variances: Array) -> str:
 
 
 def range_of_elbow(curve: Array) -> tuple[int, int]:
-    """The first and last place, from 1, that may as well be the elbow of a falling curve that has one.
+    """The first and last point, from 1, that may as well be the elbow of a falling curve that has one.
 
-    They lie nearly as far below the line from the first point to the last, and no flat step parts them from it.
+    They are at least two thirds as far below the line as the elbow, and all steps between fall by at least 3 % of
+    the whole.
     """
     below = _below_line(curve)
     bend = int(below.argmax())
-    steep = -np.diff(curve) >= STEEP * (curve[0] - curve[-1])
-    may_be = below >= NEARLY * below[bend]
+    steep = -np.diff(curve) >= 0.03 * (curve[0] - curve[-1])
+    may_be = below >= 2 / 3 * below[bend]
     first = last = bend
     while may_be[first - 1] and steep[first - 1]:
         first -= 1
@@ -185,48 +168,42 @@ def range_of_elbow(curve: Array) -> tuple[int, int]:
 
 
 def component_names(count: int) -> tuple[str, ...]:
-    """What the new columns are called."""
+    """The names of the new columns."""
     return tuple(f"component_{index}" for index in range(1, count + 1))
 
 
 def component_findings(axes: Axes, names: Sequence[str], count: int) -> Explanation:
-    """The scree plot, and what each column has to do with the components that are kept."""
-    # loadings on more components than these are not shown
-    shown = min(count, 10)
+    """The scree plot with at most 30 bars, and the loadings on the first ten components."""
+    variances, bars, shown = axes.variances, min(len(axes.variances), 30), min(count, 10)
+    shares = variances / (variances.sum() or 1.0)
+    kept = 100 * variances[:count].sum() / (variances.sum() or 1.0)
+    note = f"{count} of {len(variances)} components are kept, with {kept:.1f} % of the variance"
+    note += elbow_note(variances)
+    directions = int((variances > 0).sum())
+    if directions < count:
+        note += f"; the rows vary in {directions} directions only, the other components are 0"
+    if bars < len(variances):
+        note += f"; bars of the first {bars}"
+    scree = Bars(
+        "Scree",
+        ("component", "variance", "share", "together"),
+        tuple(map(str, range(1, bars + 1))),
+        tuple(variances[:bars].tolist()),
+        (tuple(shares[:bars].tolist()), tuple(np.cumsum(shares)[:bars].tolist())),
+        note=note,
+        code="scree",
+    )
     loadings = zip(names, axes.directions[:, :shown].tolist(), strict=True)
     rows = tuple((name, *weights) for name, weights in loadings)
     note = f"the first {shown} of {count} components" if shown < count else ""
     header = ("column", *component_names(shown))
-    return (_scree(axes.variances, count), Table("Loadings", header, rows, note=note, code="loadings"))
-
-
-def _scree(variances: Array, count: int) -> Bars:
-    total = variances.sum() or 1.0
-    shown = min(len(variances), MOST_BARS)
-    note = f"{count} of {len(variances)} components are kept, with {100 * variances[:count].sum() / total:.1f} %"
-    directions = int((variances > 0).sum())
-    empty = (
-        f"; the rows vary in {directions} directions only, the other components are 0"
-        if directions < count
-        else ""
-    )
-    hidden = f"; bars of the first {MOST_BARS}" if len(variances) > MOST_BARS else ""
-    shares = variances / total
-    return Bars(
-        "Scree",
-        ("component", "variance", "share", "together"),
-        tuple(map(str, range(1, shown + 1))),
-        tuple(variances[:shown].tolist()),
-        (tuple(shares[:shown].tolist()), tuple(np.cumsum(shares)[:shown].tolist())),
-        note=f"{note} of the variance{elbow_note(variances)}{empty}{hidden}",
-        code="scree",
-    )
+    return scree, Table("Loadings", header, rows, note=note, code="loadings")
 
 
 def with_fixed_signs(directions: Array) -> Array:
-    """Either sign is right: the largest entry of each direction becomes positive, of equal ones the first."""
+    """Directions whose largest entry, of equal ones the first, is positive."""
     if not directions.size:
         return directions
     sizes = np.abs(directions)
-    first = (sizes >= sizes.max(axis=0) * (1 - ALIKE)).argmax(axis=0)
+    first = (sizes >= sizes.max(axis=0) * (1 - CLOSE)).argmax(axis=0)
     return np.asarray(directions * np.sign(directions[first, np.arange(directions.shape[1])]))

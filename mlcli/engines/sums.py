@@ -1,4 +1,4 @@
-"""Weight, mean and scatter of rows: all that least squares and normal classes need to know of them."""
+"""Weight, mean and scatter of rows: the statistics that suffice for least squares and normal classes."""
 
 from __future__ import annotations
 
@@ -15,12 +15,9 @@ from mlcli.tasks.classification import LabelledRows
 from mlcli.tasks.regression import ValuedRows
 
 CELLS = 2**16
-"""How many cells a block holds."""
-PER_COLUMN = 4
-"""A block has at least this many rows per column."""
+"""The cells in a block."""
 FIRST_ROWS = 64
-CLOSE = 0.8
-"""If more than this share of the squares goes away with the mean, the sums are taken again nearer to it."""
+"""Their mean is subtracted from all rows, to keep digits."""
 
 
 class Sums(NamedTuple):
@@ -34,14 +31,14 @@ class Sums(NamedTuple):
     def of(
         cls, columns: Array, weights: Array | None = None, rows: Rows | None = None, target: Array | None = None
     ) -> Sums:
-        """The sums of some rows, none of whose cells is empty; a target is one more column, the last."""
-        some = slice(0, FIRST_ROWS) if rows is None else rows[:FIRST_ROWS]
-        first = columns[some] if target is None else np.column_stack([columns[some], target[some]])
+        """The sums of some rows without missing cells; a target is one more column, the last."""
+        head = slice(0, FIRST_ROWS) if rows is None else rows[:FIRST_ROWS]
+        first = columns[head] if target is None else np.column_stack([columns[head], target[head]])
         if not len(first):
             return cls(np.zeros(()), np.zeros(first.shape[1]), np.zeros((first.shape[1],) * 2))
         near = np.where((first == first[0]).all(axis=0), first[0], first.mean(axis=0))
         total, sums, products = _about(near, columns, weights, rows, target)
-        if (sums**2 > CLOSE * total * products.diagonal()).any():
+        if (sums**2 > 0.8 * total * products.diagonal()).any():  # most of the squares comes from a mean far off
             near = near + sums / total
             total, sums, products = _about(near, columns, weights, rows, target)
         drift = sums / total if total > 0 else sums
@@ -53,7 +50,7 @@ def _about(
 ) -> tuple[float, Array, Array]:
     """Weight, sums and sums of products of rows less ``near``, a row close to the mean, to keep digits."""
     width, total, first, products = columns.shape[1], 0.0, np.zeros(len(near)), np.zeros((len(near), len(near)))
-    size = max(CELLS // max(1, len(near)), PER_COLUMN * len(near))
+    size = max(CELLS // max(1, len(near)), 4 * len(near))
     for block in blocks_of(len(columns if rows is None else rows), 1, size):
         here = block if rows is None else rows[block]
         cells = less_row(columns[here], near[:width])
@@ -73,7 +70,7 @@ def _about(
 
 @dataclass(frozen=True, eq=False)
 class TrainingSums:
-    """The sums of each class of training rows. Rows with values are one class, and the target the last column."""
+    """The sums of each class of training rows; rows with values are one class, with the target as last column."""
 
     weight: Array
     """Of each class."""

@@ -1,4 +1,6 @@
-"""A network of fully connected layers, and how far an optimiser steps from its parameters θ, given slopes g.
+"""Networks of fully connected layers with their activations, losses and optimisers.
+
+θ are the parameters, g the gradient of the loss E:
 
 forward     a⁰ = x,  a^l = f^l(a^(l−1) W^l + b^l)
 backward    ∂E/∂W^l = a^(l−1)ᵀ δ^l,  ∂E/∂b^l = Σ_i δ_i^l,  δ^(l−1) = (δ^l W^lᵀ) f'(z^(l−1))
@@ -20,9 +22,8 @@ import numpy as np
 from mlcli.core import findings
 from mlcli.core.tables import Array
 
-# Activations and last layers: what a unit answers to the sum z of what comes in, and how steeply that rises.
-#
-# Every slope is a function of the answer a = f(z) alone, so that z need not be kept:
+# Activations a = f(z), where z is the sum of the inputs of a unit. The slope is a function of a alone, so that z
+# need not be kept:
 #
 #     sigmoid              1 / (1 + e^−z)         a (1 − a)
 #     tanh                 tanh z                 1 − a²
@@ -32,9 +33,9 @@ from mlcli.core.tables import Array
 #     arctan               arctan z               cos² a
 #     generalised-logistic (1 + e^−z)^−α          α a (1 − a^(1/α))
 #
-# The last layer has its answers, what they cost, and the error terms δ = ∂loss/∂z where backpropagation begins:
+# The last layer has a loss, and the error terms δ = ∂loss/∂z where backpropagation begins:
 #
-#     output × loss              answer a                loss of a row                          δ
+#     output × loss              output a                loss of a row                          δ
 #     softmax, cross-entropy     e^z_k / Σ e^z_j         −Σ y log a                             a − y
 #     sigmoid, cross-entropy     1 / (1 + e^−z)          −Σ [y log a + (1 − y) log(1 − a)]      a − y
 #     any, squared-error         f(z)                    ½ Σ (y − a)²                           (a − y) f'(z)
@@ -45,11 +46,12 @@ from mlcli.core.tables import Array
 
 @dataclass(frozen=True)
 class Activation:
-    """Both work in place: ``apply`` turns sums into answers, ``pull`` multiplies slopes into what comes back."""
+    """An activation. Both functions work in place."""
 
     apply: Callable[[Array], Array]
+    """From z to a."""
     pull: Callable[[Array, Array], Array]
-    """Of what comes back and the answers."""
+    """Multiplies the gradient in a, given first, by the slope at a."""
 
 
 def sigmoid(z: Array) -> Array:
@@ -61,9 +63,9 @@ def sigmoid(z: Array) -> Array:
     return z
 
 
-def _pull_sigmoid(back: Array, a: Array) -> Array:
-    back *= a
-    return np.multiply(back, 1.0 - a, out=back)
+def _pull_sigmoid(gradient: Array, a: Array) -> Array:
+    gradient *= a
+    return np.multiply(gradient, 1.0 - a, out=gradient)
 
 
 def _generalised_logistic(alpha: float) -> Activation:
@@ -90,21 +92,20 @@ ACTIVATIONS: dict[str, Callable[[float], Activation]] = {
     "arctan": lambda alpha: ARCTAN,
     "generalised-logistic": _generalised_logistic,
 }
-"""By name; α is the exponent of the generalised logistic function alone."""
-NEARLY = 1e-6
-"""The mean target is kept so far from the ends that an output reaches only with an infinite z."""
+"""By name, given α, the exponent of the generalised logistic function."""
 
 
 @dataclass(frozen=True)
 class Output:
-    """One row of the table; ``errors`` works in place of the answers."""
+    """A last layer with its loss."""
 
     activation: Activation
     losses: Callable[[Array, Array], Array]
-    """Of answers and targets, one for each row."""
+    """From outputs and targets, the loss of each row."""
     errors: Callable[[Array, Array], Array]
+    """From outputs, which are overwritten, and targets, the error terms."""
     start: Callable[[Array], Array]
-    """The z at which it answers the mean target, whatever the columns say."""
+    """From the mean target, the z at which the output is that."""
 
 
 def softmax(z: Array) -> Array:
@@ -115,35 +116,39 @@ def softmax(z: Array) -> Array:
     return z
 
 
-def _pull_softmax(back: Array, a: Array) -> Array:
-    back -= np.einsum("ij,ij->i", back, a)[:, None]
-    return np.multiply(back, a, out=back)
+def _pull_softmax(gradient: Array, a: Array) -> Array:
+    gradient -= np.einsum("ij,ij->i", gradient, a)[:, None]
+    return np.multiply(gradient, a, out=gradient)
 
 
-def _of_one_class(answers: Array, targets: Array) -> Array:
-    # A probability is not taken for less in a logarithm
-    return np.asarray(-np.einsum("ij,ij->i", targets, np.log(np.maximum(answers, 1e-300))))
+def _log_loss(outputs: Array, targets: Array) -> Array:
+    """−Σ y log a of each row, with probabilities of at least 1e-300."""
+    return np.asarray(-np.einsum("ij,ij->i", targets, np.log(np.maximum(outputs, 1e-300))))
 
 
-def _of_each_unit(answers: Array, targets: Array) -> Array:
-    return _of_one_class(answers, targets) + _of_one_class(1.0 - answers, 1.0 - targets)
+def _half_squares(outputs: Array, targets: Array) -> Array:
+    errors = outputs - targets
+    return np.asarray(0.5 * np.einsum("ij,ij->i", errors, errors))
 
 
-def _half_squares(answers: Array, targets: Array) -> Array:
-    apart = answers - targets
-    return np.asarray(0.5 * np.einsum("ij,ij->i", apart, apart))
+def _difference(outputs: Array, targets: Array) -> Array:
+    return np.subtract(outputs, targets, out=outputs)
 
 
-def _difference(answers: Array, targets: Array) -> Array:
-    return np.subtract(answers, targets, out=answers)
-
-
-def _times_slope(activation: Activation) -> Callable[[Array, Array], Array]:
-    return lambda answers, targets: activation.pull(answers - targets, answers)
+def _squared_error(name: str) -> Output:
+    """Any output layer with the squared error."""
+    activation = ANSWERS[name]
+    return Output(
+        activation,
+        _half_squares,
+        lambda outputs, targets: activation.pull(outputs - targets, outputs),
+        STARTS[name],
+    )
 
 
 def _inside(mean: Array, low: float) -> Array:
-    return np.clip(mean, low + NEARLY, 1.0 - NEARLY)
+    """The mean target, not quite at an end that an output reaches only with an infinite z."""
+    return np.clip(mean, low + 1e-6, 1.0 - 1e-6)
 
 
 SOFTMAX = Activation(softmax, _pull_softmax)
@@ -156,24 +161,24 @@ STARTS: dict[str, Callable[[Array], Array]] = {
     "step": np.zeros_like,
 }
 ANSWERS = {"softmax": SOFTMAX, "sigmoid": SIGMOID, "linear": IDENTITY, "tanh": TANH, "step": STEP}
-"""What the last layer answers, by name."""
+"""The activation of the last layer, by name."""
 OUTPUTS: dict[tuple[str, str], Output] = {
-    ("softmax", "cross-entropy"): Output(SOFTMAX, _of_one_class, _difference, STARTS["softmax"]),
-    ("sigmoid", "cross-entropy"): Output(SIGMOID, _of_each_unit, _difference, STARTS["sigmoid"]),
-} | {
-    (name, "squared-error"): Output(activation, _half_squares, _times_slope(activation), STARTS[name])
-    for name, activation in ANSWERS.items()
+    ("softmax", "cross-entropy"): Output(SOFTMAX, _log_loss, _difference, STARTS["softmax"]),
+    ("sigmoid", "cross-entropy"): Output(
+        SIGMOID,
+        lambda outputs, targets: _log_loss(outputs, targets) + _log_loss(1.0 - outputs, 1.0 - targets),
+        _difference,
+        STARTS["sigmoid"],
+    ),
+    **{(name, "squared-error"): _squared_error(name) for name in ANSWERS},
 }
+"""By the names of the output layer and of the loss."""
 LOSSES = ("cross-entropy", "squared-error")
-
-
-BLOCK = 4096
-"""How many rows are asked about at a time, so that what is between stays small."""
 
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """Weights (units before × units) and biases with their slopes, views of vectors of the network."""
+    """Weights (inputs × units) and biases with their slopes, views of vectors of the network."""
 
     weight: Array
     bias: Array
@@ -182,19 +187,19 @@ class Layer:
     activation: Activation
 
     def draw(self, rng: np.random.Generator) -> None:
-        """Weights between ±√(6 / (units before + units)), biases 0 (Glorot & Bengio 2010)."""
+        """Random weights between ±√(6 / (inputs + units)), biases 0 (Glorot & Bengio 2010)."""
         bound = np.sqrt(6.0 / max(sum(self.weight.shape), 1))
         self.weight[:] = rng.uniform(-bound, bound, self.weight.shape)
 
 
 class Network:
-    """Layers whose weights, then biases, stand in one vector of parameters, as do their slopes in another.
+    """Layers whose weights and biases are views of one vector of parameters, and their slopes of another.
 
     A step of an optimiser is then a few operations on two vectors, however many layers there are.
     """
 
     def __init__(self, widths: Sequence[int], activations: Sequence[Activation]) -> None:
-        """``widths`` are the numbers of columns, of units of each hidden layer, and of outputs."""
+        """``widths`` are the numbers of columns, units of each hidden layer, and outputs."""
         pairs = list(pairwise(widths))
         self.weight_count = sum(before * units for before, units in pairs)
         self.parameters = np.zeros(self.weight_count + sum(widths[1:]))
@@ -206,10 +211,10 @@ class Network:
 
     @classmethod
     def of(cls, weights: Sequence[Array], biases: Sequence[Array], activations: Sequence[Activation]) -> Self:
-        """The network of known weights and biases, layer by layer."""
-        made = cls([len(weights[0]), *(len(bias) for bias in biases)], activations)
-        made.parameters[:] = np.concatenate([part.ravel() for part in (*weights, *biases)])
-        return made
+        """The network with these weights and biases, layer by layer."""
+        network = cls([len(weights[0]), *(len(bias) for bias in biases)], activations)
+        network.parameters[:] = np.concatenate([part.ravel() for part in (*weights, *biases)])
+        return network
 
     def learned(self) -> tuple[tuple[Array, ...], tuple[Array, ...]]:
         """Copies of the weights and of the biases, layer by layer."""
@@ -227,9 +232,9 @@ class Network:
             layer.draw(rng)
 
     def forward(self, X: Array, dropped: Sequence[Array] = ()) -> Array:
-        """The answers; what layers answer is kept for ``backward``, and valid up to the next call.
+        """The outputs; those of all layers are kept for ``backward``, and valid up to the next call.
 
-        ``dropped`` is what the units of each hidden layer count for in each row: 0 where they are dropped.
+        ``dropped`` has factors for the units of each hidden layer in each row: 0 where they are dropped.
         """
         self._answers, self._inputs = [], [X]
         for index, layer in enumerate(self.layers):
@@ -240,7 +245,7 @@ class Network:
         return self._answers[-1]
 
     def backward(self, errors: Array, dropped: Sequence[Array] = ()) -> Array:
-        """Fill the slopes from the error terms of the last layer; the error terms of the first layer."""
+        """Fill the slopes, given the error terms of the last layer; return those of the first layer."""
         for index in range(len(self.layers) - 1, -1, -1):
             layer = self.layers[index]
             np.dot(self._inputs[index].T, errors, out=layer.weight_slope)
@@ -253,10 +258,10 @@ class Network:
         return errors
 
     def answers(self, X: Array) -> Array:
-        """The answers to any number of rows, block by block."""
-        result = np.empty((len(X), self.layers[-1].weight.shape[1]))
-        for first in range(0, len(X), BLOCK):
-            rows = slice(first, first + BLOCK)
+        """The outputs for any number of rows, block by block."""
+        result, block = np.empty((len(X), self.layers[-1].weight.shape[1])), 4096
+        for first in range(0, len(X), block):
+            rows = slice(first, first + block)
             result[rows] = self.forward(X[rows])
         return result
 
@@ -265,20 +270,21 @@ class TiedNetwork(Network):
     """An autoencoder whose decoder has the weights of its encoder, transposed, and biases of its own."""
 
     def __init__(self, widths: Sequence[int], activations: Sequence[Activation]) -> None:
-        """``widths`` are the same read from either end; places for weights of the decoder stay 0."""
+        """``widths`` are symmetric; the parameters for weights of the decoder stay 0."""
         super().__init__(widths, activations)
-        encoder = self.layers[: len(self.layers) // 2]
-        pairs = zip(self.layers[len(encoder) :], reversed(encoder), strict=True)
-        decoder = (replace(it, weight=own.weight.T, weight_slope=np.empty_like(it.weight)) for it, own in pairs)
+        encoder, decoder = self.layers[: len(self.layers) // 2], []
+        for layer, mirrored in zip(self.layers[len(encoder) :], reversed(encoder), strict=True):
+            slope = np.empty_like(layer.weight)
+            decoder.append(replace(layer, weight=mirrored.weight.T, weight_slope=slope))
         self.layers = (*encoder, *decoder)
 
     def draw(self, rng: np.random.Generator) -> None:
-        """Random weights for the encoder, which are those of the decoder."""
+        """Random weights for the encoder, which the decoder shares."""
         for layer in self.layers[: len(self.layers) // 2]:
             layer.draw(rng)
 
     def backward(self, errors: Array, dropped: Sequence[Array] = ()) -> Array:
-        """The same; the slopes of a weight in both of its places are added."""
+        """As for any network; the slopes of a shared weight are added."""
         errors = super().backward(errors, dropped)
         half = len(self.layers) // 2
         for own, mirrored in zip(self.layers[:half], reversed(self.layers[half:]), strict=True):
@@ -287,7 +293,7 @@ class TiedNetwork(Network):
 
 
 def check_layers(weights: Sequence[Array], biases: Sequence[Array], widths: Sequence[int]) -> None:
-    """Refuse (ValueError) weights and biases that are not those of layers of these widths."""
+    """Raise ValueError for weights and biases that do not fit layers of these widths."""
     shapes = [weight.shape for weight in weights]
     if shapes != list(pairwise(widths)):
         raise ValueError("the saved weights are not those of such layers")
@@ -296,7 +302,7 @@ def check_layers(weights: Sequence[Array], biases: Sequence[Array], widths: Sequ
 
 
 def _views(vector: Array, pairs: Sequence[tuple[int, int]]) -> Iterator[tuple[Array, Array]]:
-    """The weights and the biases of each layer in a vector that holds those of all."""
+    """The weights and the biases of each layer as views of a vector."""
     weight, bias = 0, sum(before * units for before, units in pairs)
     for before, units in pairs:
         yield vector[weight : weight + before * units].reshape(before, units), vector[bias : bias + units]
@@ -304,25 +310,21 @@ def _views(vector: Array, pairs: Sequence[tuple[int, int]]) -> Iterator[tuple[Ar
 
 
 def _room_for(rooms: list[Array], index: int, rows: int) -> Array:
-    """Room for so many rows, which is made once for the longest."""
+    """Memory for so many rows, allocated once for the largest number."""
     if len(rooms[index]) < rows:
         rooms[index] = np.empty((rows, rooms[index].shape[1]))
     return rooms[index][:rows]
 
 
-FIRST, SECOND, NEVER_NOTHING = 0.9, 0.999, 1e-8
-"""β₁, β₂ and ε of Adam, as in the paper."""
-
-
 class Optimiser(Protocol):
-    """What moves parameters."""
+    """Updates parameters by their slopes."""
 
     def step(self, parameters: Array, slopes: Array) -> None:
-        """Move parameters downwards; the slopes may be overwritten."""
+        """Change the parameters in place; the slopes may be overwritten."""
 
 
 class Momentum:
-    """Gradient descent whose steps carry on."""
+    """Gradient descent with momentum."""
 
     def __init__(self, size: int, rate: float, momentum: float) -> None:
         self.rate, self.momentum, self.velocity = rate, momentum, np.zeros(size)
@@ -336,27 +338,26 @@ class Momentum:
 
 
 class Adam:
-    """Steps of about the learning rate for every parameter, however large its slope is."""
+    """Adam: steps of about the learning rate for every parameter, however large its slope is."""
 
-    def __init__(self, size: int, rate: float, first: float = FIRST) -> None:
-        """``first`` is β₁: how long steps go on in their direction."""
+    def __init__(self, size: int, rate: float, first: float = 0.9) -> None:
+        """``first`` is β₁, the momentum; β₂ and ε are as in the paper."""
         self.rate, self.first, self.steps = rate, first, 0
         self.mean, self.square, self.room = np.zeros(size), np.zeros(size), np.empty(size)
 
     def step(self, parameters: Array, slopes: Array) -> None:
-        """θ ← θ − η √(1 − β₂ᵗ) / (1 − β₁ᵗ) · m / (√s + ε); m / (1 − β₁) and s / (1 − β₂) are what is kept."""
+        """θ ← θ − η √(1 − β₂ᵗ) / (1 − β₁ᵗ) · m / (√s + ε), with m / (1 − β₁) and s / (1 − β₂) stored."""
+        first, second, epsilon = self.first, 0.999, 1e-8
         self.steps += 1
-        scale = math.sqrt(1 - SECOND)
-        rate = (
-            self.rate * math.sqrt(1 - SECOND**self.steps) / (1 - self.first**self.steps) * (1 - self.first) / scale
-        )
+        scale = math.sqrt(1 - second)
+        rate = self.rate * math.sqrt(1 - second**self.steps) / (1 - first**self.steps) * (1 - first) / scale
         room = np.multiply(slopes, slopes, out=self.room)
-        self.square *= SECOND
+        self.square *= second
         self.square += room
-        self.mean *= self.first
+        self.mean *= first
         self.mean += slopes
         np.sqrt(self.square, out=room)
-        room += NEVER_NOTHING / scale
+        room += epsilon / scale
         np.divide(self.mean, room, out=room)
         room *= rate
         parameters -= room
@@ -366,7 +367,7 @@ OPTIMISERS: dict[str, Callable[[int, float, float], Optimiser]] = {
     "adam": lambda size, rate, momentum: Adam(size, rate),
     "sgd": Momentum,
 }
-"""By name, of the number of parameters, the learning rate and the momentum, which is that of sgd."""
+"""By name, given the number of parameters, the learning rate, and the momentum of sgd."""
 
 
 def layers_of(
@@ -386,11 +387,10 @@ def layers_of(
 
 
 def loss_curve(training: Array, validation: Array, epochs: int) -> findings.Curve:
-    """The mean loss after some of the epochs, the last and the best included; so many were allowed."""
-    made = len(training)
-    # points of the curve
-    shown = np.linspace(0, made - 1, min(60, made)).round().astype(int)
-    ended = f"it fell no more after {made} epochs" if made < epochs else "it may fall further with more epochs"
+    """The mean loss after at most 60 of the epochs, the last and the best included."""
+    count = len(training)
+    shown = np.linspace(0, count - 1, min(60, count)).round().astype(int)
+    ended = f"it fell no more after {count} epochs" if count < epochs else "it may fall further with more epochs"
     series = [("training", training)]
     if len(validation):
         best = int(validation.argmin())
@@ -399,7 +399,5 @@ def loss_curve(training: Array, validation: Array, epochs: int) -> findings.Curv
         last = ", the last: it may fall further" if best + 1 == epochs else ""
         ended = f"smallest for rows held aside after epoch {best + 1}, which is kept{last}"
     lines = tuple((name, tuple(losses[shown].tolist())) for name, losses in series)
-    points = tuple((1.0 + shown).tolist())
-    return findings.Curve(
-        "Loss by epoch", "epoch", points, lines, note=f"of rows while they are learned from; {ended}"
-    )
+    note = f"of rows while they are learned from; {ended}"
+    return findings.Curve("Loss by epoch", "epoch", tuple((1.0 + shown).tolist()), lines, note=note)

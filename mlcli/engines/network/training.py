@@ -1,11 +1,11 @@
-"""Training: epoch after epoch, batch after batch: forward, backward, step; until the watched loss falls no more.
+"""Training of networks: epochs of batches, each with a forward pass, a backward pass and a step of the optimiser.
 
-The loss is the mean over rows, plus l2 / 2n · ‖W‖² with n the number of rows: the sum over rows and l2 / 2 · ‖W‖²,
-as other penalised methods have it. Biases are not penalised.
+The loss is the mean over the n rows plus l2 / 2n · ‖W‖², which has the same minimum as the sum over rows plus
+l2 / 2 · ‖W‖². Biases are not penalised.
 
-Pre-training needs no labels: hidden layers learn to give back cells that were masked (0, the mean of a
-standardised column; only these are to be given back), or rows without the noise that was added (denoising). What
-they have learned so is where the training for a target begins (fine-tuning).
+Pre-training needs no labels: hidden layers learn to restore cells that were masked (set to 0, the mean of a
+standardised column), or rows to which noise was added (denoising). The training for a target then begins with
+these weights (fine-tuning).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import math
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -41,9 +41,6 @@ from mlcli.engines.network.network import (
 )
 from mlcli.engines.principal_components import column_by_column
 
-FEW = (1, 2, 3, 5, 7)
-"""These epochs, and ten, a hundred, ... times as many."""
-
 
 @dataclass(frozen=True)
 class Plan:
@@ -51,28 +48,27 @@ class Plan:
 
     epochs: int
     batch: int | None
-    """Rows of a step; None: all."""
+    """The rows of a step; None: all."""
     learning_rate: float
     optimiser: str = "adam"
     momentum: float = 0.0
     l2: float = 0.0
     dropout: float = 0.0
     patience: int | None = None
-    """After how many epochs without a smaller watched loss training ends; None: never."""
+    """Training ends after so many epochs without a smaller watched loss; None: never."""
     tolerance: float = 0.0
-    """By how much it must be smaller."""
+    """By how much the loss must be smaller."""
 
     @classmethod
-    def of(cls, model: Any) -> Self:
-        """The plan that the parameters of a model declare, by name."""
-        return cls(
-            **{field.name: getattr(model, field.name) for field in fields(cls) if hasattr(model, field.name)}
-        )
+    def of(cls, model: object) -> Self:
+        """The plan from the parameters of a model, by name."""
+        names = [field.name for field in fields(cls)]
+        return cls(**{name: getattr(model, name) for name in names if hasattr(model, name)})
 
 
 @dataclass(frozen=True, eq=False)
 class Examples:
-    """Rows with the targets of all outputs; weights have mean 1, None: all weigh the same."""
+    """Rows with the targets of all outputs, and weights with mean 1; None: equal weights."""
 
     X: Array
     Y: Array
@@ -82,7 +78,7 @@ class Examples:
         return len(self.X)
 
     def take(self, rows: Rows | slice) -> Examples:
-        """Some of them."""
+        """Some of the rows."""
         return Examples(self.X[rows], self.Y[rows], None if self.weights is None else self.weights[rows])
 
     def mean_of(self, losses: Array) -> float:
@@ -92,7 +88,7 @@ class Examples:
 
 @dataclass
 class History:
-    """The loss after each epoch, and the parameters that the network would have had training ended there."""
+    """The loss after each epoch, and the parameters that the network would have if training ended there."""
 
     training: list[float] = field(default_factory=list)
     validation: list[float] = field(default_factory=list)
@@ -104,7 +100,7 @@ class History:
         return self.validation or self.training
 
     def parameters_after(self, epoch: int) -> Array:
-        """Those of the end, had training ended after an epoch."""
+        """The final parameters if training had ended after an epoch."""
         if epoch not in self.kept:
             known = ", ".join(map(str, sorted(self.kept)))
             raise FitError(f"of so large a network not every epoch is kept, only {known}: ask for some of these")
@@ -119,7 +115,7 @@ def train(
     plan: Plan,
     rng: np.random.Generator,
 ) -> History:
-    """Train a network from the parameters that it has; with rows aside those of the best epoch are left in it."""
+    """Train a network from its present parameters; with rows aside it ends with those of the best epoch."""
     history, trainer = History(), Trainer(network, output, plan, rng)
     keeps = epochs_kept(plan.epochs, len(network.parameters))
     best, since, final = math.inf, 0, network.parameters
@@ -129,9 +125,8 @@ def train(
             history.validation.append(trainer.loss(aside))
         loss = history.watched[-1]
         if not math.isfinite(loss):
-            raise FitError(
-                f"the loss of epoch {epoch} is infinite: a smaller learning_rate or scaled columns help"
-            )
+            what = f"the loss of epoch {epoch} is infinite: a smaller learning_rate or scaled columns help"
+            raise FitError(what)
         since = 0 if loss < best - plan.tolerance else since + 1
         if aside is None:
             final = network.parameters
@@ -150,11 +145,10 @@ def train(
 
 
 def epochs_kept(epochs: int, parameters: int) -> frozenset[int]:
-    """The epochs whose parameters are kept."""
-    # keep the parameters of every epoch if they are few, else those of some epochs
+    """The epochs whose parameters are kept: all if these are few, else 1, 2, 3, 5, 7, 10, 20, ..."""
     if epochs * parameters <= (1 << 20):
         return frozenset(range(1, epochs + 1))
-    return frozenset(few * 10**power for power in range(len(str(epochs))) for few in FEW)
+    return frozenset(few * 10**power for power in range(len(str(epochs))) for few in (1, 2, 3, 5, 7))
 
 
 class Trainer:
@@ -162,52 +156,52 @@ class Trainer:
 
     def __init__(self, network: Network, output: Output, plan: Plan, rng: np.random.Generator) -> None:
         self.network, self.output, self.plan, self.rng = network, output, plan, rng
-        made = OPTIMISERS[plan.optimiser]
-        self.optimiser: Optimiser = made(len(network.parameters), plan.learning_rate, plan.momentum)
+        build = OPTIMISERS[plan.optimiser]
+        self.optimiser: Optimiser = build(len(network.parameters), plan.learning_rate, plan.momentum)
 
     def epoch(self, examples: Examples, order: Rows | None = None) -> float:
-        """Every row once, in batches of a new order; the mean loss of rows, each before the step it is part of."""
+        """Train on every row once, in random batches; return the mean loss of rows before their step."""
         size = min(self.plan.batch or len(examples), len(examples))
-        said = np.empty_like(examples.Y)
+        outputs = np.empty_like(examples.Y)
         order = self.rng.permutation(len(examples)) if order is None and size < len(examples) else order
         for first in range(0, len(examples), size):
             rows = slice(None) if order is None else order[first : first + size]
-            said[rows] = self.step(examples.take(rows), len(examples))
-        return examples.mean_of(self.output.losses(said, examples.Y))
+            outputs[rows] = self.step(examples.take(rows), len(examples))
+        return examples.mean_of(self.output.losses(outputs, examples.Y))
 
     def step(self, batch: Examples, rows: int) -> Array:
-        """Forward, backward, step; what was answered, and room that the next step takes back."""
-        network, dropped = self.network, self._dropped(len(batch))
-        answers = network.forward(batch.X, dropped)
-        said = answers.copy()
-        errors = self.output.errors(answers, batch.Y)
+        """A step of the optimiser with a batch; return the outputs before it.
+
+        Units of hidden layers are dropped at random; the others count for more to make up for that.
+        """
+        network, stays = self.network, 1.0 - self.plan.dropout
+        dropped: Sequence[Array] = ()
+        if self.plan.dropout:
+            shapes = [(len(batch), len(layer.bias)) for layer in network.layers[:-1]]
+            dropped = [(self.rng.random(shape) < stays) / stays for shape in shapes]
+        outputs = network.forward(batch.X, dropped)
+        before = outputs.copy()
+        errors = self.output.errors(outputs, batch.Y)
         errors *= 1 / len(batch) if batch.weights is None else batch.weights[:, None] / len(batch)
         network.backward(errors, dropped)
         if self.plan.l2:
             network.slopes[: network.weight_count] += self.plan.l2 / rows * network.weights
         self.optimiser.step(network.parameters, network.slopes)
-        return said
-
-    def _dropped(self, rows: int) -> Sequence[Array]:
-        """For every unit of a hidden layer 0 where it is dropped in a row, else what makes up for the others."""
-        if not self.plan.dropout:
-            return ()
-        stays = 1.0 - self.plan.dropout
-        return [(self.rng.random((rows, len(layer.bias))) < stays) / stays for layer in self.network.layers[:-1]]
+        return before
 
     def loss(self, examples: Examples) -> float:
-        """The mean loss of rows as they are answered now."""
+        """The mean loss of rows with the present parameters."""
         return examples.mean_of(self.output.losses(self.network.answers(examples.X), examples.Y))
 
 
 def masked(X: Array, share: float, rng: np.random.Generator) -> Examples:
-    """Some cells are 0, and these are the targets; what is not asked for is not a number."""
+    """Rows with some cells set to 0, whose values are the targets; other targets are NaN."""
     hidden = rng.random(X.shape) < share
     return Examples(np.where(hidden, 0.0, X), np.where(hidden, X, np.nan))
 
 
 def denoising(X: Array, deviation: float, rng: np.random.Generator) -> Examples:
-    """Rows with Gaussian noise, and without it."""
+    """Rows with Gaussian noise, and as targets without it."""
     return Examples(X + rng.normal(0.0, deviation, X.shape), X)
 
 
@@ -217,19 +211,19 @@ CORRUPTIONS: dict[str, Callable[[Array, float, np.random.Generator], Examples]] 
 }
 
 
-def _apart(answers: Array, targets: Array) -> Array:
-    """Answers less targets, 0 where none is asked for, in place."""
-    answers -= targets
-    return np.nan_to_num(answers, copy=False)
+def _errors_of_known(outputs: Array, targets: Array) -> Array:
+    """Outputs less targets, in place; 0 for targets that are NaN."""
+    outputs -= targets
+    return np.nan_to_num(outputs, copy=False)
 
 
 KNOWN_CELLS = Output(
     activation=IDENTITY,
-    losses=lambda answers, targets: np.asarray(0.5 * (_apart(answers.copy(), targets) ** 2).sum(axis=1)),
-    errors=_apart,
+    losses=lambda outputs, targets: np.asarray(0.5 * (_errors_of_known(outputs.copy(), targets) ** 2).sum(axis=1)),
+    errors=_errors_of_known,
     start=np.zeros_like,
 )
-"""Half the squared error of the cells that are asked for."""
+"""Half the squared error of the cells whose target is known."""
 
 
 def pretrain(
@@ -241,7 +235,7 @@ def pretrain(
     plan: Plan,
     rng: np.random.Generator,
 ) -> Array:
-    """Let the hidden layers of a network learn from rows alone, corrupted anew in each epoch; the loss of each."""
+    """Train the hidden layers of a network to restore rows, corrupted anew in each epoch; return the losses."""
     units = [len(layer.bias) for layer in network.layers[:-1]]
     copy = Network([X.shape[1], *units, X.shape[1]], [*activations[: len(units)], IDENTITY])
     copy.draw(rng)
@@ -252,14 +246,9 @@ def pretrain(
     return np.array(losses)
 
 
-# Autoencoders: networks that restore rows from a code of fewer numbers, for scores and for new columns.
-
-RESTORED = OUTPUTS["linear", "squared-error"]
-
-
 @dataclass(kw_only=True, eq=False)
 class Autoencoding:
-    """What a method or step knows that has learned to restore rows."""
+    """The base of the method and the step: a network that restores rows from a code of fewer numbers."""
 
     columns_: tuple[Column, ...] = learned()
     hidden: tuple[int, ...] = param(
@@ -287,18 +276,19 @@ class Autoencoding:
     validation_loss_: Array = learned("validated")
 
     def learn_to_restore(self, data: RowsOfTable, rng: np.random.Generator) -> None:
-        """Draw weights, then learn to restore the rows."""
+        """Draw weights, then train the network to restore the rows."""
         rows, aside = held_aside(as_repeats(data.counted()), self.validation, rng)
-        made = TiedNetwork if self.tied else Network
-        network = made(self._widths, [ACTIVATIONS[name](self.alpha) for name in self._names])
+        network_type = TiedNetwork if self.tied else Network
+        network = network_type(self._widths, [ACTIVATIONS[name](self.alpha) for name in self._names])
         network.draw(rng)
         validation = None if aside is None else _to_restore(aside)
-        history = train(network, RESTORED, _to_restore(rows), validation, Plan.of(self), rng)
+        output = OUTPUTS["linear", "squared-error"]
+        history = train(network, output, _to_restore(rows), validation, Plan.of(self), rng)
         self.weights_, self.biases_ = network.learned()
         self.training_loss_, self.validation_loss_ = np.array(history.training), np.array(history.validation)
 
     def code_length(self, columns: tuple[Column, ...]) -> int:
-        """How many numbers the code of such columns has."""
+        """The length of the code of rows with these columns."""
         return self.code or math.ceil(sum(not column.coded for column in columns) / 3)
 
     @property
@@ -309,16 +299,16 @@ class Autoencoding:
     @property
     def _names(self) -> tuple[str, ...]:
         """The activation of each layer."""
-        between = (self.activation,) * len(self.hidden)
-        return *between, "identity", *between, "identity"
+        hidden = (self.activation,) * len(self.hidden)
+        return *hidden, "identity", *hidden, "identity"
 
     def restored(self, table: Table) -> Array:
-        """The rows as they come out of the code."""
+        """The rows, restored from their codes."""
         network = Network.of(self.weights_, self.biases_, [ACTIVATIONS[name](self.alpha) for name in self._names])
         return network.answers(table.numbers)
 
     def codes(self, table: Table) -> Array:
-        """The code of each row, which does not depend on the others in its last digit either."""
+        """The code of each row; no row depends on the others in its last digit."""
         result = table.numbers
         for index in range(len(self.weights_) // 2):
             sums = column_by_column(result, self.weights_[index]) + self.biases_[index]

@@ -26,7 +26,6 @@ from mlcli.core.ranges import Among, Range, log_range
 from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.calibration import softmax, two_sided
 from mlcli.engines.content_seeds import draws, held_aside
-from mlcli.engines.ensemble import scores_after_rounds
 from mlcli.engines.trees.findings import (
     MOST_LEAVES,
     NamedTree,
@@ -224,8 +223,15 @@ class Boosted(Classifier, Regressor, CountsParameters, HasImportances, RowExplai
         self.trees_.part(first, end).add_predictions(scores, cells_of(table))
 
     def explain_answer(self, table: Table) -> Explanation:
-        """The score of the row before any round and after more and more of them, and what it says."""
-        return (scores_after_rounds(self, table),)
+        """The start score, the sums after more and more rounds, and the predictions that follow from them."""
+        at = sorted({0, *(2**power for power in range(self.stages().bit_length())), self.stages()})
+        scores = np.vstack([score.copy() for score in self.scores(table, at)])
+        header, columns = ["rounds", *self.score_names()], scores
+        if self.classes_ is not None:
+            header += [f"p({name})" for name in self.classes_]
+            columns = np.hstack([scores, self.outputs_from(scores)])
+        lines = tuple((count, *line) for count, line in zip(at, columns.tolist(), strict=True))
+        return (Figures("Score of the row", tuple(header), lines),)
 
     def score_names(self) -> list[str]:
         """The sum of each output; of two classes it is the log-odds of the second."""

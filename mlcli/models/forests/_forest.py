@@ -15,13 +15,13 @@ from mlcli.core.accepts import Accepts
 from mlcli.core.findings import Explanation, Finding, Lines
 from mlcli.core.findings import Table as Figures
 from mlcli.core.limits import memory, refuse_size
+from mlcli.core.names import counted
 from mlcli.core.params import TASK, learned, param
 from mlcli.core.processes import threads
 from mlcli.core.ranges import Among, Range
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.content_seeds import Bag, order_of_content
-from mlcli.engines.ensemble import votes_of_trees
 from mlcli.engines.trees.findings import importance_table, use_of_columns, warn_without_split
 from mlcli.engines.trees.growing import MOST_BINS, Grower, Targets, bin_columns, in_units
 from mlcli.engines.trees.structure import LEAF, Cells, Trees, cells_of, is_ordered, level_counts
@@ -184,8 +184,25 @@ class Forest(Classifier, Regressor, CountsParameters, HasImportances, RowExplain
             yield sums / end if self.classes_ is not None else sums[:, 0] / end
 
     def explain_answer(self, table: Table) -> Explanation:
-        """What trees say of the row."""
-        return votes_of_trees(self, self.trees_.value[self.trees_.nodes_of(cells_of(table))[:, 0]])
+        """The votes for each class, or the spread of the values, and the predictions of the first five trees."""
+        predictions, shown = self.trees_.value[self.trees_.nodes_of(cells_of(table))[:, 0]], 5
+        trees = counted(len(predictions), "tree")
+        if self.classes_ is None:
+            header: tuple[str, ...] = ("mean", "standard deviation", "smallest", "median", "largest")
+            row = tuple(float(f(predictions)) for f in (np.mean, np.std, np.min, np.median, np.max))
+            first = tuple(enumerate(predictions[:shown, 0].tolist(), 1))
+            spread = Figures(f"Values of {trees}", header, (row,))
+            return spread, Figures("First trees", ("tree", self.target_), first)
+        decisions = self.decide(predictions)
+        totals = np.bincount(decisions, minlength=len(self.classes_)).tolist()
+        rows = tuple(zip(self.classes_, totals, predictions.mean(axis=0).tolist(), strict=True))
+        votes = Figures(f"Votes of {trees}", ("class", "trees", "mean probability"), rows)
+        lines = tuple(
+            (number, self.classes_[code], *line)
+            for number, (code, line) in enumerate(zip(decisions, predictions[:shown].tolist(), strict=False), 1)
+        )
+        header = ("tree", "decides on", *(f"p({name})" for name in self.classes_))
+        return votes, Figures("First trees", header, lines)
 
     def adjustable_parameters(self, table: Table) -> float | None:
         """The leaves of all trees."""
