@@ -13,7 +13,7 @@ from mlcli.core.errors import UsageError
 from mlcli.core.files import replacing
 from mlcli.core.serialise import plain
 from mlcli.report.document import Document
-from mlcli.report.formats._registry import CSV, JSON, known_format, renderer_of
+from mlcli.report.formats import CSV, JSON, known_format, renderer_of
 from mlcli.report.page import Page
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from mlcli.experiment.results import each
 from mlcli.experiment.spec.labels import settings_of
 from mlcli.metrics.pooling import joined
 from mlcli.report.document import Document
-from mlcli.report.formats._registry import renderer_of
+from mlcli.report.formats import renderer_of
 from mlcli.report.page import Page
 from mlcli.report.views.plan import protocol_words, steps_of
 from mlcli.report.views.results import Details, gates_as_elements, results_of

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from mlcli.core.serialise import plain
 from mlcli.report.document import Document
-from mlcli.report.formats._registry import CSV, JSON, renderer_of
+from mlcli.report.formats import CSV, JSON, renderer_of
 from mlcli.report.formats.text import coloured, text_of
 from mlcli.report.page import Page
 

@@ -11,7 +11,7 @@ import typer
 
 from mlcli.cli._completion import column_names, data_names, metric_names, parameter_values, task_names
 from mlcli.core.registry import MODELS, PROTOCOLS, STEPS
-from mlcli.report.formats._registry import FORMATS, known_format
+from mlcli.report.formats import FORMATS, known_format
 
 if TYPE_CHECKING:
     from mlcli.experiment.spec.cells import DataSpec

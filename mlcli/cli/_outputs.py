@@ -18,7 +18,7 @@ from mlcli.core.errors import StoreError, UsageError
 from mlcli.core.files import replacing
 from mlcli.core.names import counted, free_name
 from mlcli.report.document import Document, grid
-from mlcli.report.formats._registry import CSV
+from mlcli.report.formats import CSV
 
 Columns = Mapping[str, Sequence[str]]
 CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\t\n\r"}
@@ -211,7 +211,7 @@ def write_page(document: Document, output: Path) -> str:
 
 def write_pictures(document: Document, folder: Path, format: str = "svg") -> str:
     """Write the pictures of a document to a folder; return a sentence that says where they are."""
-    from mlcli.report.pictures.files import save_all
+    from mlcli.report.figures import save_all
 
     folder.mkdir(exist_ok=True)
     return f"wrote {counted(len(save_all(document, folder, format)), 'picture')} to {folder}"

@@ -32,7 +32,7 @@ from mlcli.core.quantities import duration
 from mlcli.experiment.run.batch import workers_for
 from mlcli.experiment.spec.plan import Plan
 from mlcli.experiment.spec.suitability import method_instead
-from mlcli.report.formats._registry import TEXT
+from mlcli.report.formats import TEXT
 from mlcli.report.views.results import Details
 from mlcli.tasks.table import kind_named
 

@@ -53,7 +53,7 @@ def join_command(
     from mlcli.cli._outputs import write_rows
     from mlcli.core.names import did_you_mean
     from mlcli.data.join import KEEPS
-    from mlcli.report.formats._registry import CSV, TEXT
+    from mlcli.report.formats import CSV, TEXT
 
     if how not in KEEPS:
         raise UsageError(f"--how has no value '{how}'", hint=did_you_mean(how, KEEPS, "values"))

@@ -11,7 +11,7 @@ from mlcli.cli._console import remark
 from mlcli.cli._options import CodeOptions, Force, RowFormat
 from mlcli.cli._outputs import Output, refuse_to_replace, safe_cell, without_controls, write_rows
 from mlcli.core.errors import UsageError
-from mlcli.report.formats._registry import CSV
+from mlcli.report.formats import CSV
 
 EXAMPLES = (
     "mlcli predict tree.mlcli penguins --probabilities",

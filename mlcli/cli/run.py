@@ -131,7 +131,7 @@ def _show_plan(specs: Sequence[Path], store: Path | None, format: str) -> None:
     from mlcli.api.running import dry_run
     from mlcli.cli._console import show_result
     from mlcli.core.errors import ExitCode, ExperimentError
-    from mlcli.report.formats._registry import TEXT
+    from mlcli.report.formats import TEXT
 
     planned = dry_run(specs, store)
     if planned.problems and format == TEXT:

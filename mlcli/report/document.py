@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -25,7 +25,7 @@ class GridCell:
     heights: tuple[float, ...] = ()
     """In the place of text, a picture as small as a word: heights from 0 to 1."""
     shade: float | None = None
-    """From 0 to 1, how strongly the field is shaded in the colour of its style."""
+    """From 0 to 1, how strongly the cell is shaded in the colour of its style."""
     mark: str = ""
     """A sign before the text, such as a star at the best score."""
     reach: str = ""
@@ -41,7 +41,7 @@ class GridCell:
 
 
 Content = str | GridCell
-"""What may be given as one field of a table."""
+"""What may be given as one cell of a table."""
 
 
 @dataclass(frozen=True)
@@ -95,14 +95,13 @@ class Grid:
     sides: tuple[Side, ...]
     keys: int = 1
 
-    def columns(self, wanted: Iterable[int]) -> Grid:
+    def columns(self, indices: Sequence[int]) -> Grid:
         """Some of the columns, in the order given."""
-        places = tuple(wanted)
         return replace(
             self,
-            header=tuple(self.header[place] for place in places),
-            rows=tuple(tuple(row[place] for place in places) for row in self.rows),
-            sides=tuple(self.sides[place] for place in places),
+            header=tuple(self.header[index] for index in indices),
+            rows=tuple(tuple(row[index] for index in indices) for row in self.rows),
+            sides=tuple(self.sides[index] for index in indices),
         )
 
 
@@ -118,11 +117,11 @@ def strong(text: str) -> GridCell:
 def grid(
     header: Iterable[str], rows: Iterable[Iterable[Content]], right: Iterable[int] = (), keys: int = 1
 ) -> Grid:
-    """A grid from plain text or fields; ``right`` are the columns of numbers."""
+    """A grid from plain text or cells; ``right`` are the columns of numbers."""
     titles, numbers = tuple(header), frozenset(right)
-    fields = tuple(tuple(item if isinstance(item, GridCell) else GridCell(item) for item in row) for row in rows)
+    cells = tuple(tuple(item if isinstance(item, GridCell) else GridCell(item) for item in row) for row in rows)
     sides: tuple[Side, ...] = tuple("right" if index in numbers else "left" for index in range(len(titles)))
-    return Grid(titles, fields, sides, keys)
+    return Grid(titles, cells, sides, keys)
 
 
 def grid_of_numbers(header: Iterable[str], rows: Iterable[Sequence[Content]], keys: int = 1) -> Grid:
@@ -138,41 +137,32 @@ def notes(*items: str, mark: str = "") -> Notes:
 
 
 def explained(explanation: Iterable[Finding]) -> Document:
-    """The findings in order."""
-    return tuple(element for finding in explanation for element in _elements(finding))
+    """The findings in order, each under its title, with its note below."""
+    elements: list[Element] = []
+    for finding in explanation:
+        if finding.title:
+            elements.append(Heading(finding.title))
+        if isinstance(finding, findings.Table):
+            elements.append(_table_grid(finding.header, finding.rows))
+        elif isinstance(finding, findings.Choices):
+            remarks = [f"the {edge} that was tried" if edge else "" for edge in finding.edges]
+            error = "" if finding.error is None else f"± {finding.error:.3g}"
+            chosen = list(zip(finding.names, finding.values, remarks, strict=True))
+            score = (f"inner {finding.metric}", finding.score, error)
+            elements.append(_table_grid(("what", "chosen", "remark"), (*chosen, score)))
+        elif isinstance(finding, findings.Lines):
+            elements.append(Preformatted(finding.lines))
+        elif isinstance(finding, Picture):
+            elements.append(finding)
+        if finding.note:
+            elements.append(notes(finding.note))
+    return tuple(elements)
 
 
-def _elements(finding: Finding) -> Iterator[Element]:
-    """A finding under its title, with its note below."""
-    if finding.title:
-        yield Heading(finding.title)
-    if isinstance(finding, findings.Table):
-        yield _grid_of_table(finding)
-    elif isinstance(finding, findings.Choices):
-        yield _grid_of_table(_choices_table(finding))
-    elif isinstance(finding, findings.Lines):
-        yield Preformatted(finding.lines)
-    elif isinstance(finding, Picture):
-        yield finding
-    if finding.note:
-        yield notes(finding.note)
-
-
-def _choices_table(choices: findings.Choices) -> findings.Table:
-    remarks = (f"the {edge} that was tried" if edge else "" for edge in choices.edges)
-    error = "" if choices.error is None else f"± {choices.error:.3g}"
-    rows = (
-        *zip(choices.names, choices.values, remarks, strict=True),
-        (f"inner {choices.metric}", choices.score, error),
-    )
-    return findings.Table("", ("what", "chosen", "remark"), rows)
-
-
-def _grid_of_table(table: findings.Table) -> Grid:
+def _table_grid(header: Sequence[str], rows: Sequence[Sequence[findings.Entry]]) -> Grid:
     """A table whose rows may be shorter than its header, or longer."""
-    width = max(map(len, table.rows), default=len(table.header))
-    rows = [(*row, *[None] * (width - len(row))) for row in table.rows]
-    columns = list(zip(*rows, strict=True))
-    header = (*table.header, *[""] * (width - len(table.header)))
+    width = max(map(len, rows), default=len(header))
+    columns = list(zip(*((*row, *[None] * (width - len(row))) for row in rows), strict=True))
+    titles = (*header, *[""] * (width - len(header)))
     right = [index for index, cells in enumerate(columns) if are_numbers(cells)]
-    return grid(header, zip(*map(column_of, columns), strict=True), right=right)
+    return grid(titles, zip(*map(column_of, columns), strict=True), right=right)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from mlcli.core.findings import Entry
@@ -12,14 +11,10 @@ from mlcli.core.findings import Entry
 if TYPE_CHECKING:
     from mlcli.metrics.base import Metric
 
-FINEST = 8
 DIGITS = 4
 UNIT_DECIMALS = 3
 """Of rates, shares and other scores that are bounded."""
 LARGE = 1e7
-MOST_DECIMALS = 6
-MOST_DIGITS = 6
-"""Of the largest score; a column whose others are small shows fewer of theirs."""
 NOISE = 1e-12
 """What is this much smaller than the largest of its column is rounding, and looks like 0."""
 
@@ -30,7 +25,7 @@ def decimals_for(sizes: Iterable[float]) -> int:
     if not known:
         return DIGITS - 1
     power = math.floor(math.log10(known[len(known) // 2]))
-    return min(FINEST, max(0, DIGITS - 1 - power if power >= 0 else DIGITS - 2 - power))
+    return min(8, max(0, DIGITS - 1 - power if power >= 0 else DIGITS - 2 - power))
 
 
 def fixed(value: float, decimals: int | None) -> str:
@@ -51,10 +46,19 @@ def short(value: float) -> str:
 
 
 def lined_up(values: Sequence[float | None]) -> list[str]:
-    """The numbers of one column with the same decimals, unless their sizes differ too much; gaps stay empty."""
-    decimals = _decimals_of_all([value for value in values if value is not None])
-    write = short if decimals is None else partial(fixed, decimals=decimals)
-    return ["" if value is None else write(value) for value in values]
+    """The numbers of one column with the same decimals, unless their sizes differ too much; gaps stay empty.
+
+    The decimals show four digits of the typical size and two of the smallest.
+    """
+    finite = [abs(value) for value in values if value is not None and math.isfinite(value)]
+    sizes = sorted(size for size in finite if size > NOISE * max(finite))
+    decimals = None
+    if sizes and sizes[-1] < LARGE and not all(size == int(size) for size in sizes):
+        typical, smallest = (math.floor(math.log10(size)) for size in (sizes[len(sizes) // 2], sizes[0]))
+        decimals = max(0, DIGITS - 1 - typical, 1 - smallest)
+    if decimals is None or decimals > 6:
+        return ["" if value is None else short(value) for value in values]
+    return ["" if value is None else fixed(value, decimals) for value in values]
 
 
 def are_numbers(cells: Sequence[Entry]) -> bool:
@@ -68,17 +72,6 @@ def column_of(cells: Sequence[Entry]) -> list[str]:
     if are_numbers(cells):
         return lined_up([cell if isinstance(cell, int | float) else None for cell in cells])
     return ["" if cell is None else short(cell) if isinstance(cell, float) else str(cell) for cell in cells]
-
-
-def _decimals_of_all(values: Sequence[float]) -> int | None:
-    """Decimals that show four digits of the typical size and two of the smallest."""
-    known = [abs(value) for value in values if math.isfinite(value)]
-    sizes = sorted(size for size in known if size > NOISE * max(known))
-    if not sizes or sizes[-1] >= LARGE or all(size == int(size) for size in sizes):
-        return None
-    typical, smallest = (math.floor(math.log10(size)) for size in (sizes[len(sizes) // 2], sizes[0]))
-    decimals = max(0, DIGITS - 1 - typical, 1 - smallest)
-    return decimals if decimals <= MOST_DECIMALS else None
 
 
 def share(part: float, whole: float) -> str:
@@ -141,7 +134,8 @@ def decimals_of(metric: Metric, summaries: Sequence[Estimate]) -> int | None:
     smallest = min((mean for mean in means if mean > NOISE * largest), default=0.0)
     decimals = decimals_for(max(abs(summary.mean or 0.0), reach_of(summary) or 0.0) for summary in summaries)
     if largest >= 1:
-        decimals = min(decimals, max(0, MOST_DIGITS - 1 - math.floor(math.log10(largest))))
+        # six digits of the largest score; a column whose others are small shows fewer of theirs
+        decimals = min(decimals, max(0, 5 - math.floor(math.log10(largest))))
     looks_like_zero = metric.better != "zero" and smallest > 0 == round(smallest, decimals)
     return None if largest >= LARGE or looks_like_zero else decimals
 

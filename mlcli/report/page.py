@@ -33,10 +33,12 @@ class Page:
 
     def shown(self, text: str) -> str:
         """Text as this page can show it: no control characters, nothing that the encoding lacks."""
-        visible = text if text.isprintable() else "".join(map(_visible, text))
-        return visible if visible.isascii() else self._encodable(visible)
-
-    def _encodable(self, text: str) -> str:
+        if not text.isprintable():
+            text = "".join(
+                sign if sign.isprintable() else sign.encode("unicode_escape").decode("ascii") for sign in text
+            )
+        if text.isascii():
+            return text
         try:
             text.encode(self.encoding)
         except UnicodeEncodeError:
@@ -52,7 +54,13 @@ def height(share: float) -> str:
 
 def columns_of(text: str) -> int:
     """How many columns of a terminal a text takes: wide characters take two, combining ones none."""
-    return len(text) if text.isascii() else sum(map(_columns, text))
+    if text.isascii():
+        return len(text)
+    columns = 0
+    for character in text:
+        if not unicodedata.combining(character) and unicodedata.category(character) not in ("Mn", "Me", "Cf"):
+            columns += 2 if unicodedata.east_asian_width(character) in "WF" else 1
+    return columns
 
 
 def folded(text: str, width: int) -> list[str]:
@@ -67,8 +75,13 @@ def folded(text: str, width: int) -> list[str]:
             continue
         if line:
             lines.append(line)
-        *full, line = _pieces(word, width)
-        lines += full
+        # A word that is wider than the page is broken anywhere.
+        line = ""
+        for character in word:
+            if columns_of(line + character) > max(width, 2):
+                lines.append(line)
+                line = ""
+            line += character
     return [*lines, line]
 
 
@@ -76,24 +89,3 @@ def padded(text: str, width: int, side: str) -> str:
     """The text with spaces to fill ``width`` columns."""
     space = " " * (width - columns_of(text))
     return space + text if side == "right" else text + space
-
-
-def _pieces(word: str, width: int) -> list[str]:
-    pieces = [""]
-    for character in word:
-        if columns_of(pieces[-1] + character) > max(width, 2):
-            pieces.append("")
-        pieces[-1] += character
-    return pieces
-
-
-def _columns(character: str) -> int:
-    if unicodedata.combining(character) or unicodedata.category(character) in ("Mn", "Me", "Cf"):
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
-
-
-def _visible(character: str) -> str:
-    if character.isprintable():
-        return character
-    return character.encode("unicode_escape").decode("ascii")

@@ -147,7 +147,7 @@ def test_answers_of_another_kernel_are_close_and_that_is_said(empty_folder: Path
     assert again.returncode == 0, again.stdout
     if platform.machine() == "x86_64":
         assert " then, openblas " in again.stdout
-        assert "numbers count as close up to 0.001 of their range" in again.stdout
+        assert "numbers are called close up to 0.001 of their range" in again.stdout
         assert "to the bit, the others close to run 1" in again.stdout
 
 

@@ -16,7 +16,7 @@ from mlcli.data.dataset import Dataset
 from mlcli.data.load import load
 from mlcli.data.profile import LevelCount, Profile, profile
 from mlcli.data.shipped import shipped_paths
-from mlcli.report.formats._registry import renderer_of
+from mlcli.report.formats import renderer_of
 from mlcli.report.page import Page
 from mlcli.report.views.dataset import profile_of
 

@@ -14,8 +14,8 @@ from mlcli.core.schema import Column
 from mlcli.engines.trees.findings import importances
 from mlcli.engines.trees.structure import Trees
 from mlcli.models.trees.decision_tree import DecisionTree
+from mlcli.report.characters import drawn
 from mlcli.report.document import Preformatted
-from mlcli.report.pictures.characters import drawn
 from tests.golden.asking import answered, asked, fitted
 from tests.golden.growing import cuts_at_root, gains_at_root, root_impurity
 from tests.golden.shipped import in_numbers, numeric

@@ -11,8 +11,8 @@ from sklearn.decomposition import PCA
 from sklearn.manifold import trustworthiness
 
 from mlcli.core.findings import Cloud, Points
+from mlcli.report.characters import drawn
 from mlcli.report.document import Preformatted
-from mlcli.report.pictures.characters import drawn
 from mlcli.scoring.clusters import (
     BESIDE_ALL,
     between_centres,

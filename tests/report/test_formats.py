@@ -38,11 +38,11 @@ from mlcli.report.document import (
     Sentence,
     grid,
 )
-from mlcli.report.formats._registry import RENDERED, known_format, renderer_of
+from mlcli.report.figures import FIGURES
+from mlcli.report.formats import RENDERED, known_format, renderer_of
 from mlcli.report.formats.html import fragment_of
 from mlcli.report.formats.latex import COMMANDS
 from mlcli.report.page import Page
-from mlcli.report.pictures.files import FIGURES
 from tests.support.shell import document, typed
 
 ROWS: list[list[Content]] = [["zero-r", GridCell("0.5|0.6", "best")], ["a, b", GridCell("", heights=(0.0, 1.0))]]

@@ -20,10 +20,10 @@ from mlcli.core.findings import (
     Points,
     Tree,
 )
+from mlcli.report.characters import drawn
 from mlcli.report.document import GridCell, explained, grid
 from mlcli.report.formats.text import text_of
 from mlcli.report.page import Page, columns_of, height
-from mlcli.report.pictures.characters import drawn
 from mlcli.scoring.plots import histogram
 
 SCREE = Bars("Scree", ("component", "variance", "share"), ("1", "2", "3"), (4.0, 2.0, 0.01), ((0.6, 0.3, 0.0),))

@@ -11,23 +11,25 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from mlcli import __version__
 from mlcli.core.errors import UsageError
-from mlcli.report.document import Document, Grid, Heading, Legend, Notes, Picture, Preformatted, Sentence
+from mlcli.report.characters import drawn
+from mlcli.report.document import Document, Element, Grid, Heading, Legend, Notes, Picture, Preformatted, Sentence
 from mlcli.report.page import Page
-from mlcli.report.pictures.characters import drawn
 
-PAGE, FRAGMENT = "page.html", "fragment.html"
-KINDS: dict[type[Any], str] = {Sentence: "sentence", Preformatted: "lines", Notes: "notes", Grid: "table"}
-"""By what a template shows an element; all others are pictures."""
-PICTURE = "picture"
-NEEDED = ("jinja2", "matplotlib")
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+MACROS: dict[type[Element], str] = {
+    Sentence: "sentence", Preformatted: "lines", Notes: "notes", Grid: "table",
+}  # fmt: skip
+"""The macro of the template that shows an element; all others are pictures."""
 
 
 class SvgPicture(NamedTuple):
-    """A picture as SVG, and what it is called."""
+    """A picture as SVG, with its title."""
 
     title: str
     svg: str
@@ -38,7 +40,7 @@ class Section:
     """What stands under one heading; below a small one it may stand beside others."""
 
     heading: Heading | None = None
-    elements: list[tuple[str, Any]] = field(default_factory=list)
+    elements: list[tuple[str, Element | SvgPicture]] = field(default_factory=list)
 
 
 def html_of(document: Document, page: Page) -> str:
@@ -47,38 +49,40 @@ def html_of(document: Document, page: Page) -> str:
     sections = list(_sections(document, "p"))
     titles = [section.heading.text for section in sections if section.heading and section.heading.level == 1]
     title = titles[0] if len(titles) == 1 else "mlcli"
-    return _rendered(PAGE, page, sections=sections, titles=titles, title=title, version=__version__)
+    return _template("page.html").render(
+        shown=page.shown, sections=sections, titles=titles, title=title, version=__version__
+    )
 
 
 def fragment_of(document: Document, page: Page) -> str:
     """The document for the cell of a notebook; pictures are drawn in characters where matplotlib is not there."""
     name = f"m{hashlib.sha256(repr(document).encode()).hexdigest()[:12]}"
-    return _rendered(FRAGMENT, page, sections=_sections(document, name))
+    return _template("fragment.html").render(shown=page.shown, sections=_sections(document, name))
 
 
 def refuse_without_extra() -> None:
     """Say what is missing, before anything is run for a report."""
-    missing = [name for name in NEEDED if find_spec(name) is None]
+    missing = [name for name in ("jinja2", "matplotlib") if find_spec(name) is None]
     if missing:
         raise UsageError(f"a report needs {' and '.join(missing)}", hint="pip install 'mlcli[report]'")
 
 
 @lru_cache
-def _template(name: str) -> Any:
+def _template(name: str) -> Template:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    blocks: Any = {"trim_blocks": True, "lstrip_blocks": True}
-    loader = FileSystemLoader(Path(__file__).parent)
-    return Environment(loader=loader, autoescape=True, undefined=StrictUndefined, **blocks).get_template(name)
-
-
-def _rendered(template: str, page: Page, **values: Any) -> str:
-    text: str = _template(template).render(shown=page.shown, **values)
-    return text
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template(name)
 
 
 def _sections(document: Document, name: str) -> Iterator[Section]:
-    """The elements by the headings above them; no other picture has ids that begin with a name."""
+    """The elements by the headings above them; the ids of pictures begin with the name."""
     section, has_pictures = Section(), find_spec("matplotlib") is not None
     for index, element in enumerate(document):
         if isinstance(element, Heading):
@@ -86,12 +90,12 @@ def _sections(document: Document, name: str) -> Iterator[Section]:
                 yield section
             section = Section(element)
         elif isinstance(element, Picture) and has_pictures:
-            title = section.heading.text if section.heading else PICTURE
-            from mlcli.report.pictures.files import svg_of
+            from mlcli.report.figures import svg_of
 
-            section.elements.append((PICTURE, SvgPicture(title, svg_of(element, f"{name}{index}"))))
+            title = section.heading.text if section.heading else "picture"
+            section.elements.append(("picture", SvgPicture(title, svg_of(element, f"{name}{index}"))))
         else:
-            shown = element.as_notes() if isinstance(element, Legend) else element
-            known = drawn(shown, None) if isinstance(shown, Picture) else shown
-            section.elements.append((KINDS[type(known)], known))
+            shown: Element = element.as_notes() if isinstance(element, Legend) else element
+            shown = drawn(shown, None) if isinstance(shown, Picture) else shown
+            section.elements.append((MACROS[type(shown)], shown))
     yield section

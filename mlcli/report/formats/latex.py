@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
-from mlcli.report.document import Document, Element, Grid, GridCell, Heading, Legend, Notes, Preformatted, Sentence
+from mlcli.report.characters import drawn
+from mlcli.report.document import Document, Element, Grid, Heading, Legend, Notes, Preformatted, Sentence
 from mlcli.report.page import PLAIN_FORMS, Page
-from mlcli.report.pictures.characters import drawn
 
 COMMANDS = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#",
@@ -25,18 +25,11 @@ COMMANDS = {
     "⌈": r"$\lceil$", "⌉": r"$\rceil$", "⌊": r"$\lfloor$", "⌋": r"$\rfloor$", "○": r"$\circ$",
     "●": r"$\bullet$", "\u0302": r"$\hat{}$", "\u0303": r"$\tilde{}$", "\u0304": r"$\bar{}$",
 }  # fmt: skip
-"""What a character is in LaTeX, where it is not itself."""
-LIFTED = {"<super>": "^", "<sub>": "_"}
-MINUS = re.compile(r"(?<![\w-])-(?=\d)")
-DASH = re.compile("-(?=-)")
-"""A hyphen before another: LaTeX would draw both as one dash."""
-SECTIONS = {1: "section*", 2: "subsection*"}
-STRONG = ("strong", "best")
-SIDES = {"left": "l", "right": "r"}
+"""The LaTeX of a character, where it is not itself."""
 
 
 class Signs(dict[int, str]):
-    """What each character is in LaTeX, found when it is first asked for."""
+    """The LaTeX of each character, found when it is first needed."""
 
     def __missing__(self, code: int) -> str:
         sign = chr(code)
@@ -55,10 +48,11 @@ def _command(sign: str) -> str:
     if words[0] == "GREEK":
         word = words[-1].replace("LAMDA", "LAMBDA").lower()
         return rf"$\{word if sign.islower() else word.capitalize()}$"
-    lift, _, codes = unicodedata.decomposition(sign).partition(" ")
-    if lift in LIFTED:
-        return f"${LIFTED[lift]}{{{''.join(chr(int(code, 16)) for code in codes.split())}}}$".replace("−", "-")
-    return sign
+    kind, _, codes = unicodedata.decomposition(sign).partition(" ")
+    shift = {"<super>": "^", "<sub>": "_"}.get(kind)
+    if shift is None:
+        return sign
+    return f"${shift}{{{''.join(chr(int(code, 16)) for code in codes.split())}}}$".replace("−", "-")
 
 
 SIGNS = Signs()
@@ -73,14 +67,21 @@ def latex_of(document: Document, page: Page) -> str:
 def _lines(element: Element, page: Page) -> Iterator[str]:
     match element:
         case Heading(text, level):
-            yield rf"\{SECTIONS[min(level, 2)]}{{{_plain(text, page)}}}"
+            section = "section*" if level == 1 else "subsection*"
+            yield rf"\{section}{{{_escaped(text, page)}}}"
         case Sentence(text, style):
-            yield _strong(_plain(text, page), style in STRONG)
+            sentence = _escaped(text, page)
+            yield rf"\textbf{{{sentence}}}" if style in ("strong", "best") and sentence else sentence
         case Preformatted(lines):
             plain = ("".join(PLAIN_FORMS.get(sign, sign) for sign in page.shown(line)) for line in lines)
             yield from (r"\begin{verbatim}", *plain, r"\end{verbatim}")
-        case Notes(items):
-            yield from _notes([f"{mark} {text}" if mark.strip("-") else text for mark, text in items], page)
+        case Notes(items) if items:
+            yield r"{\footnotesize"
+            for mark, text in items:
+                yield rf"\noindent {_escaped(f'{mark} {text}' if mark.strip('-') else text, page)}\par"
+            yield "}"
+        case Notes():
+            return
         case Legend():
             yield from _lines(element.as_notes(), page)
         case Grid():
@@ -89,36 +90,25 @@ def _lines(element: Element, page: Page) -> Iterator[str]:
             yield from _lines(drawn(element, None), page)
 
 
-def _notes(items: list[str], page: Page) -> Iterator[str]:
-    if items:
-        yield r"{\footnotesize"
-        yield from (rf"\noindent {_plain(item, page)}\par" for item in items)
-        yield "}"
-
-
 def _table(grid: Grid, page: Page) -> Iterator[str]:
-    yield rf"\begin{{tabular}}{{{''.join(SIDES[side] for side in grid.sides)}}}"
+    yield rf"\begin{{tabular}}{{{''.join('l' if side == 'left' else 'r' for side in grid.sides)}}}"
     yield r"\toprule"
     if any(grid.header):
-        yield _row(_plain(title, page) for title in grid.header)
+        yield rf"{' & '.join(_escaped(title, page) for title in grid.header)} \\"
         yield r"\midrule"
-    yield from (_row(_cell(cell, page) for cell in row) for row in grid.rows)
+    for row in grid.rows:
+        cells: list[str] = []
+        for cell in row:
+            text = _escaped(cell.written, page)
+            # Only the best is in bold; a share that shades a cell is no rank.
+            is_best = cell.style == "best" and cell.shade is None
+            cells.append(rf"\textbf{{{text}}}" if is_best and text else text)
+        yield rf"{' & '.join(cells)} \\"
     yield r"\bottomrule"
     yield r"\end{tabular}"
 
 
-def _row(cells: Iterable[str]) -> str:
-    return rf"{' & '.join(cells)} \\"
-
-
-def _cell(cell: GridCell, page: Page) -> str:
-    """Only the best is in bold; a share that shades a field is no rank."""
-    return _strong(_plain(cell.written, page), cell.style == "best" and cell.shade is None)
-
-
-def _strong(text: str, wanted: bool) -> str:
-    return rf"\textbf{{{text}}}" if wanted and text else text
-
-
-def _plain(text: str, page: Page) -> str:
-    return MINUS.sub("$-$", DASH.sub("-{}", page.shown(text).strip().translate(SIGNS)))
+def _escaped(text: str, page: Page) -> str:
+    translated = page.shown(text).strip().translate(SIGNS)
+    # LaTeX would draw two hyphens as one dash, and the minus of a number as a hyphen.
+    return re.sub(r"(?<![\w-])-(?=\d)", "$-$", re.sub("-(?=-)", "-{}", translated))

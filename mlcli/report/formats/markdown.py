@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
-from mlcli.report.document import Document, Element, Grid, GridCell, Heading, Legend, Notes, Preformatted, Sentence
+from mlcli.report.characters import drawn
+from mlcli.report.document import Document, Element, Grid, Heading, Legend, Notes, Preformatted, Sentence
 from mlcli.report.page import Page
-from mlcli.report.pictures.characters import drawn
-
-MEANS_SOMETHING = re.compile(r"([\\`*_\[\]<>|])")
-OPENS_A_BLOCK = re.compile(r"^(?=[#+-])")
-STRONG = ("strong", "best")
-RULES = {"left": "---", "right": "---:"}
 
 
 def markdown_of(document: Document, page: Page) -> str:
@@ -24,40 +19,32 @@ def markdown_of(document: Document, page: Page) -> str:
 def _lines(element: Element, page: Page) -> Iterator[str]:
     match element:
         case Heading(text, level):
-            yield f"{'#' * level} {_plain(text, page)}"
+            yield f"{'#' * level} {_escaped(text, page)}"
         case Sentence(text, style):
             # Not to be taken for a list or a title by the way it begins.
-            yield _strong(OPENS_A_BLOCK.sub(r"\\", _plain(text, page)), style in STRONG)
+            sentence = re.sub("^(?=[#+-])", r"\\", _escaped(text, page))
+            yield f"**{sentence}**" if style in ("strong", "best") and sentence else sentence
         case Preformatted(lines):
             yield from ("```text", *map(page.shown, lines), "```")
         case Notes(items):
-            yield from (f"- {_plain(f'{mark} {text}' if mark.strip('-') else text, page)}" for mark, text in items)
+            for mark, text in items:
+                yield f"- {_escaped(f'{mark} {text}' if mark.strip('-') else text, page)}"
         case Legend():
             yield from _lines(element.as_notes(), page)
         case Grid():
-            yield from _table(element, page)
+            yield f"| {' | '.join(_escaped(title, page) for title in element.header)} |"
+            yield f"| {' | '.join('---' if side == 'left' else '---:' for side in element.sides)} |"
+            for row in element.rows:
+                texts = [_escaped(cell.written, page) for cell in row]
+                # Only the best is strong: a column of strong names is a column of names.
+                cells = (
+                    f"**{text}**" if cell.style == "best" and text else text
+                    for cell, text in zip(row, texts, strict=True)
+                )
+                yield f"| {' | '.join(cells)} |"
         case _:
             yield from _lines(drawn(element, None), page)
 
 
-def _table(grid: Grid, page: Page) -> Iterator[str]:
-    yield _row(_plain(title, page) for title in grid.header)
-    yield _row(RULES[side] for side in grid.sides)
-    yield from (_row(_cell(cell, page) for cell in row) for row in grid.rows)
-
-
-def _row(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
-def _cell(cell: GridCell, page: Page) -> str:
-    """Only the best is strong: a column of strong names is a column of names."""
-    return _strong(_plain(cell.written, page), cell.style == "best")
-
-
-def _strong(text: str, wanted: bool) -> str:
-    return f"**{text}**" if wanted and text else text
-
-
-def _plain(text: str, page: Page) -> str:
-    return MEANS_SOMETHING.sub(r"\\\1", page.shown(text).strip())
+def _escaped(text: str, page: Page) -> str:
+    return re.sub(r"([\\`*_\[\]<>|])", r"\\\1", page.shown(text).strip())

@@ -6,7 +6,6 @@ import inspect
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from mlcli.core.params import Parameter, build, by_name, parameters
 from mlcli.core.ranges import in_words
@@ -27,18 +26,8 @@ from mlcli.report.document import (
 )
 from mlcli.tasks.table import kinds_from_bases, kinds_of
 
-TAKEN = {
-    "numbers": "numbers",
-    "nominal": "nominal columns",
-    "missing": "empty cells",
-    "weights": "row weights",
-    "unlabelled": "rows without a class",
-}
-STEPS_FAMILY = "steps"
 Mentions = dict[str, str]
 """By id, the first passage of its page that has the words."""
-INDENTED = " " * 8
-"""How a paragraph begins that keeps its lines, within a section."""
 
 
 def listing(entries: Iterable[Entry], steps: Iterable[Entry]) -> Document:
@@ -46,21 +35,20 @@ def listing(entries: Iterable[Entry], steps: Iterable[Entry]) -> Document:
     families: dict[str, list[Entry]] = {}
     for entry in sorted(entries, key=lambda entry: entry.family):
         families.setdefault(_family_of(entry).replace("_", " ") or "plugins", []).append(entry)
-    every = {**families, STEPS_FAMILY: steps}
-    tables: Document = ()
-    for family, members in every.items():
-        tables += (Heading(family), grid(["", "", ""], map(_entry_cells, members)))
-    return (*tables, notes("mlcli models ID shows the parameters of one, with its formula and its source"))
+    families["steps"] = list(steps)
+    elements: list[Element] = []
+    for family, members in families.items():
+        rows: list[list[Content]] = []
+        for entry in members:
+            kinds = ", ".join(kind.name for kind in kinds_from_bases(entry.bases))
+            rows.append([strong(entry.name), summary_of(entry), GridCell(kinds, "weak")])
+        elements += [Heading(family), grid(["", "", ""], rows)]
+    return (*elements, notes("mlcli models ID shows the parameters of one, with its formula and its source"))
 
 
 def _family_of(entry: Entry) -> str:
     """The folder of a method; steps are one family."""
-    return STEPS_FAMILY if entry.noun == "step" else entry.family
-
-
-def _entry_cells(entry: Entry) -> list[Content]:
-    kinds = ", ".join(kind.name for kind in kinds_from_bases(entry.bases))
-    return [strong(entry.name), summary_of(entry), GridCell(kinds, "weak")]
+    return "steps" if entry.noun == "step" else entry.family
 
 
 def summary_of(entry: Entry) -> str:
@@ -87,7 +75,7 @@ class ParameterRecord:
     """A parameter of a method."""
 
     name: str
-    default: Any
+    default: object
     takes: str
     help: str
     tune: str = field(metadata=shown(optional=True))
@@ -174,62 +162,62 @@ def pages_of(entries: Iterable[Entry]) -> Document:
     return tuple(element for entry in entries for element in _page(entry))
 
 
-def _page(entry: Entry) -> Document:
+def _page(entry: Entry) -> Iterator[Element]:
+    """The facts of a method, its parameters, and the sections of its docstring."""
+    from mlcli.core.abilities import Generative
+    from mlcli.experiment.spec.shorthands import can_be_tuned
+
     cls = entry.load()
     first, _, rest = inspect.cleandoc(inspect.getmodule(cls).__doc__ or "").partition("\n")
+    accepts = build(cls, {}).accepts
+    accepted = {
+        "numbers": accepts.numbers,
+        "nominal columns": accepts.nominal,
+        "empty cells": accepts.missing,
+        "row weights": accepts.weights,
+        "rows without a class": accepts.unlabelled,
+    }
+    scaled = "; learns better from numbers of one scale" if accepts.prefers_scaled else ""
+    # A wrapper whose base may be generative is not meant.
+    is_generative = issubclass(cls, Generative) and "base" not in by_name(cls)
     facts = {
         "kind of task": ", ".join(kind.name for kind in kinds_of(cls)),
         "family": _family_of(entry).replace("_", " "),
-        "accepts": _accepts_text(build(cls, {}).accepts),
+        "accepts": ", ".join(word for word, is_accepted in accepted.items() if is_accepted) + scaled,
         "stages": getattr(cls, "stage_name", ""),
-        "generative": "mlcli sample draws rows of it" if _draws_rows(cls) else "",
+        "generative": "mlcli sample draws rows of it" if is_generative else "",
         "reference": getattr(cls, "reference", ""),
         "from": entry.distribution,
     }
-    return (
-        Heading(entry.name, 1),
-        Sentence(first),
-        grid(["", ""], [fact for fact in facts.items() if fact[1]]),
-        *_parameter_elements(parameters(cls), _search_title(entry.name)),
-        *_sections(rest),
-    )
-
-
-def _draws_rows(cls: type) -> bool:
-    """Whether it is a model of how rows come about, and no wrapper whose base may be one."""
-    from mlcli.core.abilities import Generative
-
-    return issubclass(cls, Generative) and "base" not in by_name(cls)
-
-
-def _accepts_text(accepts: Any) -> str:
-    taken = [word for name, word in TAKEN.items() if getattr(accepts, name)]
-    wish = "; learns better from numbers of one scale" if accepts.prefers_scaled else ""
-    return ", ".join(taken) + wish
-
-
-def _search_title(name: str) -> str:
-    """What the values worth trying are for: inner splits cannot compare models that learn without a target."""
-    from mlcli.experiment.spec.shorthands import can_be_tuned
-
-    is_compared_by_hand = name in MODELS and not can_be_tuned(name)
-    return "Values to compare, by mlcli curve validation" if is_compared_by_hand else "Search space of --tune"
-
-
-def _parameter_elements(declared: tuple[Parameter, ...], title: str) -> Iterator[Element]:
-    if not declared:
+    yield Heading(entry.name, 1)
+    yield Sentence(first)
+    yield grid(["", ""], [fact for fact in facts.items() if fact[1]])
+    declared = parameters(cls)
+    if declared:
+        rows = (
+            (strong(parameter.name), _default_text(parameter.default), _range_text(parameter), parameter.help)
+            for parameter in declared
+        )
+        yield Heading("Parameters")
+        yield grid(["name", "default", "takes", "meaning"], rows)
+    else:
         yield Sentence("It has no parameters.")
-        return
-    yield Heading("Parameters")
-    rows = (
-        (strong(parameter.name), _default_text(parameter.default), _range_text(parameter), parameter.help)
-        for parameter in declared
-    )
-    yield grid(["name", "default", "takes", "meaning"], rows)
-    worth = [(parameter.name, in_words(parameter.tune)) for parameter in declared if parameter.tune]
-    if worth:
-        yield Heading(title)
-        yield grid(["name", "values"], worth)
+    tuned = [(parameter.name, in_words(parameter.tune)) for parameter in declared if parameter.tune]
+    if tuned:
+        # Inner splits cannot compare models that learn without a target.
+        is_compared_by_hand = entry.name in MODELS and not can_be_tuned(entry.name)
+        by_hand = "Values to compare, by mlcli curve validation"
+        yield Heading(by_hand if is_compared_by_hand else "Search space of --tune")
+        yield grid(["name", "values"], tuned)
+    for paragraph in filter(None, map(str.rstrip, rest.split("\n\n"))):
+        lines = paragraph.strip("\n").splitlines()
+        if not lines[0].startswith(" ") and lines[0].endswith(":"):
+            yield Heading(lines.pop(0).rstrip(":"))
+        # Within a section, a paragraph that is indented once more keeps its lines.
+        if lines and all(line.startswith(" " * 8) for line in lines):
+            yield Preformatted(tuple(line.removeprefix("    ") for line in lines))
+        elif lines:
+            yield Sentence(" ".join(line.strip() for line in lines).replace("``", ""))
 
 
 def _range_text(parameter: Parameter) -> str:
@@ -245,55 +233,42 @@ def _default_text(value: object) -> str:
     return str(value).lower() if value is None or isinstance(value, bool) else str(value)
 
 
-def _sections(text: str) -> Iterator[Element]:
-    for paragraph in filter(None, map(str.rstrip, text.split("\n\n"))):
-        lines = paragraph.strip("\n").splitlines()
-        if not lines[0].startswith(" ") and lines[0].endswith(":"):
-            yield Heading(lines.pop(0).rstrip(":"))
-        if lines and all(line.startswith(INDENTED) for line in lines):
-            yield Preformatted(tuple(line.removeprefix("    ") for line in lines))
-        elif lines:
-            yield Sentence(" ".join(line.strip() for line in lines).replace("``", ""))
-
-
-SENTENCES = re.compile(r"(?<=[.;:])\s+(?=[A-Z])")
-
-
 def mentions(words: str, entries: Iterable[Entry]) -> Mentions:
-    """What has the words one after another, or all in one passage; modules are imported for it."""
-    parts = [_form(part) for part in re.split(r"[\s_-]+", words.strip()) if part]
-    passages = {entry.name: list(_passages(entry)) for entry in entries} if parts else {}
-    return _first(passages, [r"[\s_-]*".join(parts)]) or _first(passages, parts)
+    """The methods whose pages have the words one after another, or else all of them in one passage."""
+    parts: list[str] = []
+    for word in filter(None, re.split(r"[\s_-]+", words.strip())):
+        stem = re.escape(word.removesuffix("s"))  # singular or plural: boundary, boundaries
+        parts.append(rf"{stem[:-1]}(y|ies)" if stem.endswith("y") else rf"{stem}(s|es)?")
+    if not parts:
+        return {}
+    passages = {entry.name: _passages(entry) for entry in entries}
+    return _first_passages(passages, [r"[\s_-]*".join(parts)]) or _first_passages(passages, parts)
 
 
-def _form(word: str) -> str:
-    """A word in the singular or the plural: boundary, boundaries."""
-    stem = re.escape(word.removesuffix("s"))
-    return rf"{stem[:-1]}(y|ies)" if stem.endswith("y") else rf"{stem}(s|es)?"
+def _first_passages(passages: dict[str, list[str]], patterns: Sequence[str]) -> Mentions:
+    """By id, the first passage that matches all patterns, as whole words in any case."""
+    compiled = [re.compile(rf"(?<!\w){pattern}(?!\w)", re.IGNORECASE) for pattern in patterns]
+    first: Mentions = {}
+    for name, texts in passages.items():
+        for text in texts:
+            if text and all(pattern.search(text) for pattern in compiled):
+                first[name] = text
+                break
+    return first
 
 
-def _first(passages: dict[str, list[str]], sequence: Sequence[str]) -> Mentions:
-    """By id, the first passage that has all of what is wanted, as whole words in any case."""
-    words = [re.compile(rf"(?<!\w){name}(?!\w)", re.IGNORECASE) for name in sequence]
-    having = {
-        name: next((name for name in passage if all(word.search(name) for word in words)), "")
-        for name, passage in passages.items()
-    }
-    return {name: passage for name, passage in having.items() if passage}
-
-
-def _passages(entry: Entry) -> Iterator[str]:
-    return (passage for element in pages_of([entry]) for passage in _texts_of(element))
-
-
-def _texts_of(element: Element) -> Iterator[str]:
-    match element:
-        case Sentence():
-            yield from SENTENCES.split(element.text)
-        case Preformatted():
-            yield from map(str.strip, element.lines)
-        case Grid():
-            yield from ("  ".join(cell.text for cell in row) for row in element.rows)
+def _passages(entry: Entry) -> list[str]:
+    """The sentences of a page, and the lines of its tables and formulas."""
+    passages: list[str] = []
+    for element in _page(entry):
+        match element:
+            case Sentence():
+                passages += re.split(r"(?<=[.;:])\s+(?=[A-Z])", element.text)
+            case Preformatted():
+                passages += map(str.strip, element.lines)
+            case Grid():
+                passages += ("  ".join(cell.text for cell in row) for row in element.rows)
+    return passages
 
 
 def mentions_of(words: str, mentions: Mentions) -> Document:

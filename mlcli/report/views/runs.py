@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,107 +23,102 @@ from mlcli.scoring.runs import ShardRecord, VerifiedCell, agrees, differences_be
 if TYPE_CHECKING:
     from mlcli.experiment.run.reproduction import RepeatedCell
 
-STILL_THERE = "their answers are still there, and found again where they are asked for: mlcli runs gc removes them"
 MOST_LISTED = 1000
-KEPT = "answers that no run names are kept: run it again, or remove it with mlcli runs remove"
+SAME, DIFFERS = GridCell("same", "best"), GridCell("DIFFERS", "bad")
 
 
 def shards_of(shards: Sequence[ShardRecord]) -> Document:
-    """The cells of each shard with how they ended: scores are for when all are there."""
-    return tuple(element for shard in shards for element in _shard_elements(shard))
-
-
-def _shard_elements(shard_record: ShardRecord) -> Iterator[Element]:
-    rows: list[list[Content]] = [
-        [cell.dataset, strong(cell.model), cell.protocol, cell.status, duration(cell.seconds), cell.why]
-        for cell in shard_record.cells
-    ]
-    yield Heading(f"{shard_record.title}, {shard_record.shard}", level=1)
-    yield grid(["dataset", "model", "protocol", "status", "seconds", "why"], rows, right=(4,), keys=2)
-    yield Sentence(
-        f"{len(shard_record.cells)} of {counted(shard_record.cells_of_all, 'cell')}, kept in {shard_record.store}",
-        "strong",
-    )
-    yield notes(
-        "when all shards are there: mlcli runs merge STORE ... --store ALL, then mlcli runs ID --store ALL"
-    )
+    """The cells of each shard with how they ended; scores are shown once all shards are there."""
+    elements: list[Element] = []
+    for shard in shards:
+        rows: list[list[Content]] = [
+            [cell.dataset, strong(cell.model), cell.protocol, cell.status, duration(cell.seconds), cell.why]
+            for cell in shard.cells
+        ]
+        total = counted(shard.cells_of_all, "cell")
+        elements += [
+            Heading(f"{shard.title}, {shard.shard}", level=1),
+            grid(["dataset", "model", "protocol", "status", "seconds", "why"], rows, right=(4,), keys=2),
+            Sentence(f"{len(shard.cells)} of {total}, kept in {shard.store}", "strong"),
+            notes(
+                "when all shards are there: mlcli runs merge STORE ... --store ALL, then mlcli runs ID --store ALL"
+            ),
+        ]
+    return tuple(elements)
 
 
 def runs_of(runs: Sequence[RunFacts], count: int) -> Document:
-    """The newest of so many runs with what each was; newest last."""
+    """The newest of so many runs, newest last."""
     if not runs:
         return (Sentence("No run yet."),)
-    table = grid(["id", "started", "run", "cells", "seed", "from"], map(_run_cells, runs), right=(0, 3, 4))
+    here = Path.cwd()
+    rows: list[list[Content]] = []
+    for run in runs:
+        started = run.started.replace("T", " ").removesuffix("+00:00")
+        title = strong(run.title) if run.finished else GridCell(f"{run.title} (not finished)", "bad")
+        source = run.source or ""
+        if source and Path(source).is_relative_to(here):
+            source = str(Path(source).relative_to(here))
+        rows.append([str(run.id), started, title, str(run.cells), str(run.seed), source])
+    table = grid(["id", "started", "run", "cells", "seed", "from"], rows, right=(0, 3, 4))
     earlier = [f"{count - len(runs):,} earlier runs: --json lists all"] if count > len(runs) else []
     return table, notes("mlcli runs ID shows one again", *earlier)
 
 
-def _run_cells(run: RunFacts) -> list[Content]:
-    started = run.started.replace("T", " ").removesuffix("+00:00")
-    title = strong(run.title) if run.finished else GridCell(f"{run.title} (not finished)", "bad")
-    return [str(run.id), started, title, str(run.cells), str(run.seed), _path_from_here(run.source or "")]
-
-
-def _path_from_here(path: str) -> str:
-    """An absolute path as it is typed in the working folder, if it leads below it."""
-    here = Path.cwd()
-    return str(Path(path).relative_to(here)) if path and Path(path).is_relative_to(here) else path
-
-
 def removed_of(numbers: Sequence[int], path: Path) -> Document:
     """Which runs are gone from the list."""
-    return Sentence(f"{counted(len(numbers), 'run')} removed from {path}", "strong"), notes(STILL_THERE)
+    return Sentence(f"{counted(len(numbers), 'run')} removed from {path}", "strong"), notes(
+        "their predictions are still there, and are used again where they are needed: mlcli runs gc removes them"
+    )
 
 
 def freed_of(freed: Freed, path: Path) -> Document:
     """What a collection has removed."""
     runs = f", {counted(len(freed.runs), 'run')} cut short and made anew" if freed.runs else ""
     cells = counted(freed.cells, "cell")
-    what = f"{cells} that no run needs removed{runs}; {path} is {size(freed.bytes)} smaller"
-    kept = [f"run {number} was cut short, and may need any answer" for number in freed.kept_for]
-    return Sentence(what, "strong"), notes(*kept, *[KEPT] * bool(kept))
+    remarks = [f"run {number} was cut short, and may need any answer" for number in freed.kept_for]
+    if remarks:
+        remarks.append("answers that no run names are kept: run it again, or remove it with mlcli runs remove")
+    removed = f"{cells} that no run needs removed{runs}; {path} is {size(freed.bytes)} smaller"
+    return Sentence(removed, "strong"), notes(*remarks)
 
 
 def carried_of(carried: Carried, path: Path) -> Document:
     """What has come into a store, and what is still missing."""
     new = f"{counted(len(carried.runs), 'run')} and {counted(carried.blocks, 'block')} of answers"
+    numbers = f" as {listed(list(map(str, carried.runs)))}" if carried.runs else ""
     known = f"; there already: {counted(carried.known, 'run')}" if carried.known else ""
-    message = [f"run {number} was joined of {of} shards" for number, of in carried.joined.items()]
+    remarks = [f"run {number} was joined of {of} shards" for number, of in carried.joined.items()]
     for title, missing in carried.missing.items():
         which = listed(list(map(str, missing)))
-        message.append(
+        remarks.append(
             f"of {title} these shards are missing: {which}; merge them when they are there, or run the rest"
         )
     if carried.damaged:
-        message.append(
-            f"{counted(carried.damaged, 'damaged block')} left behind: what they held will be run again"
-        )
-    named = f" as {listed(list(map(str, carried.runs)))}" if carried.runs else ""
-    return Sentence(f"{new} brought to {path}{named}{known}", "strong"), notes(*message)
-
-
-NOT_RUN = GridCell("not run", "bad")
-RESULTS = {True: GridCell("same", "best"), False: GridCell("DIFFERS", "bad")}
-CLOSE = GridCell("close", "best")
-TOLERANCE = (
-    f"on another CPU, or with another kernel of BLAS, the last digits may differ: numbers count as close up to "
-    f"{MOST_APART:g} of their range, and one label, or {100 * MOST_OTHER_LABELS:g} % of them, may be another"
-)
+        blocks = counted(carried.damaged, "damaged block")
+        remarks.append(f"{blocks} left behind: what they held will be run again")
+    return Sentence(f"{new} brought to {path}{numbers}{known}", "strong"), notes(*remarks)
 
 
 def verified_of(run: RunFacts, cells: Sequence[VerifiedCell]) -> Document:
     """A line for each cell, what differs, and the verdict."""
     rows: list[list[Content]] = [
-        [cell.dataset, strong(cell.model), str(cell.scores), cell.digest[:SHOWN], RESULTS[not cell.faults]]
+        [
+            cell.dataset,
+            strong(cell.model),
+            str(cell.scores),
+            cell.digest[:SHOWN],
+            DIFFERS if cell.faults else SAME,
+        ]
         for cell in cells
     ]
     faults = [f"{cell.dataset}, {cell.model}: {fault}" for cell in cells for fault in cell.faults]
-    scores, every = counted(sum(cell.scores for cell in cells), "score"), counted(len(cells), "cell")
-    message = f"{counted(len(faults), 'difference')} from" if faults else "all as in"
+    scores, total = counted(sum(cell.scores for cell in cells), "score"), counted(len(cells), "cell")
+    outcome = f"{counted(len(faults), 'difference')} from" if faults else "all as in"
     return (
         grid(["dataset", "model", "scores", "answers", "result"], rows, right=(2,), keys=2),
         notes(*faults),
-        Sentence(f"{scores} of {every} made again from stored answers: {message} {_run_text(run)}.", "strong"),
+        Sentence(f"{scores} of {total} made again from stored answers: {outcome} {_run_text(run)}.", "strong"),
     )
 
 
@@ -137,27 +132,40 @@ def rerun_of(
     """A line for each cell that was run again, what differs, and the versions."""
     rows: list[list[Content]] = []
     for cell in cells:
-        before, then, again = cell.before, *digests_of(cell)
-        shown = again[:SHOWN] if again else "-"
-        splits = str(len(before.splits))
-        result = CLOSE if agrees(cell, was, now) and not cell.same else RESULTS[cell.same]
-        result = NOT_RUN if cell.after is None else result
-        rows.append([before.cell.dataset.name, strong(before.cell.label), splits, then[:SHOWN], shown, result])
-    not_run, every = sum(cell.after is None for cell in cells), counted(len(cells), "cell")
+        before, (then, again) = cell.before, digests_of(cell)
+        if cell.after is None:
+            result = GridCell("not run", "bad")
+        elif cell.same or not agrees(cell, was, now):
+            result = SAME if cell.same else DIFFERS
+        else:
+            result = GridCell("close", "best")
+        names: list[Content] = [before.cell.dataset.name, strong(before.cell.label)]
+        digest = again[:SHOWN] if again else "-"
+        rows.append([*names, str(len(before.splits)), then[:SHOWN], digest, result])
+    remarks = [text for cell in cells for text in differences_between(cell)]
+    remarks.append(_versions_note(was, now))
+    if is_other_hardware(was, now):
+        remarks.append(
+            "on another CPU, or with another BLAS kernel, the last digits may differ: numbers are called close "
+            f"up to {MOST_APART:g} of their range, and one label, or {100 * MOST_OTHER_LABELS:g} % of them, may"
+            " differ"
+        )
+    total, not_run = counted(len(cells), "cell"), sum(cell.after is None for cell in cells)
     differing = sum(not agrees(cell, was, now) for cell in cells) - not_run
     equal = sum(cell.same for cell in cells)
-    same = "the same answers to the bit as in"
-    if equal < len(cells):
-        same = f"{counted(equal, 'cell')} with the same answers to the bit, the others close to"
-    message = f"{differing} of {every} differ from" if differing else f"{every} run again: {same}"
     if not_run:
-        message = f"{not_run} of {every} could not be run again, and {differing} differ from"
-    remarks = [*(text for cell in cells for text in differences_between(cell)), _versions_note(was, now)]
-    remarks += [TOLERANCE] if is_other_hardware(was, now) else []
+        outcome = f"{not_run} of {total} could not be run again, and {differing} differ from"
+    elif differing:
+        outcome = f"{differing} of {total} differ from"
+    elif equal < len(cells):
+        same = counted(equal, "cell")
+        outcome = f"{total} run again: {same} with the same answers to the bit, the others close to"
+    else:
+        outcome = f"{total} run again: the same answers to the bit as in"
     return (
         grid(["dataset", "model", "splits", "then", "now", "result"], rows, right=(2,), keys=2),
         notes(*remarks),
-        Sentence(f"{message} {_run_text(run)}.", "strong"),
+        Sentence(f"{outcome} {_run_text(run)}.", "strong"),
     )
 
 

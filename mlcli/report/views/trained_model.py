@@ -40,35 +40,53 @@ if TYPE_CHECKING:
     from mlcli.experiment.saved.saved_model import SavedModel
 
 MOST_EXPLAINED = 20
-"""Of how many rows it is shown how their answers come about, where none are chosen."""
+"""How many rows are explained where none are chosen."""
 MOST_OUTPUTS = 5
-SEQUENCE = "sequence"
 SCORE = "score"
 
 
 def trained_of(cell: Cell, trained: Trained, answers: Explanation = ()) -> Document:
-    """The model, what stands before it, notes and warnings, what it learned, and its answers to questions."""
-    count = _adjustable_parameters(trained)
+    """The model, its steps, notes and warnings, what it learned, and its answers to questions."""
+    count = adjustable_parameters(trained.pipeline, trained.rows.table)
     complexity = "" if count is None else f"; {short(count)} adjustable parameter{'s' * (count != 1)}"
     settings = settings_of(cell.model, MODELS) or "default parameters"
-    remarks = [*cell.dataset.notes, *(f"warning: {text}" for text in trained.warnings)]
+    steps = steps_of(cell)
     return (
         Heading(f"{cell.model.use} on {subject_of(cell)}", 1),
         Sentence(f"learned from {_learned_rows(cell, trained)}; {settings}{complexity}"),
-        *_steps_sentence(steps_of(cell)),
-        notes(*remarks, mark="-"),
+        *([Sentence(f"steps before it: {steps}")] if steps else []),
+        notes(*cell.dataset.notes, *(f"warning: {text}" for text in trained.warnings), mark="-"),
         *explained((*_findings_of(cell, trained), *answers)),
     )
+
+
+def _learned_rows(cell: Cell, trained: Trained) -> str:
+    rows, unlabelled = counted(len(trained.rows), "row"), len(cell.dataset) - len(trained.rows)
+    if not unlabelled:
+        return rows
+    if unlabelled != cell.dataset.unlabelled:  # its kind of task has left out rows that have a target
+        return f"{len(trained.rows):,} of {counted(len(cell.dataset), 'row')}"
+    if learns_from_unlabelled(cell):
+        return f"{rows}, and from {unlabelled:,} more that have no target"
+    return f"{rows} ({unlabelled:,} without a target left out)"
+
+
+def _findings_of(cell: Cell, trained: Trained) -> Explanation:
+    """What the model has learned, and what its kind of task shows of the training rows."""
+    described_at = kind_named(cell.kind).described_at
+    more: Explanation = named(described_at)(trained) if described_at else ()
+    return (*trained.pipeline.explain(), *more)
 
 
 def saved_model_of(name: str, saved: SavedModel) -> Document:
     """What a saved model has learned, and from what."""
     final = saved.pipeline.final
     target = f" of {saved.target.name}" if saved.target else ""
+    steps = ARROW.join(step.id for step in saved.pipeline.all_steps())
     return (
         Heading(f"{name}: {final.name} for {saved.kind}{target}", 1),
         Sentence(f"learned from {counted(saved.rows, 'row')} of {saved.dataset}; seed {saved.seed}"),
-        *_steps_sentence(ARROW.join(step.id for step in saved.pipeline.all_steps())),
+        *([Sentence(f"steps before it: {steps}")] if steps else []),
         notes(f"made by mlcli {saved.version}; SHA-256 of the data {saved.content[:SHOWN]}"),
         *explained(saved.pipeline.explain()),
     )
@@ -110,64 +128,20 @@ def trained_record(cell: Cell, trained: Trained, answers: Explanation = ()) -> T
     return TrainedRecord(
         cell_record(cell),
         len(trained.rows),
-        _adjustable_parameters(trained),
+        adjustable_parameters(trained.pipeline, trained.rows.table),
         cell.dataset.notes,
         tuple(trained.warnings),
         (*_findings_of(cell, trained), *answers),
     )
 
 
-def _findings_of(cell: Cell, trained: Trained) -> Explanation:
-    """What the model says of itself, and what its kind of task has to show of the rows that it learned from."""
-    described_at = kind_named(cell.kind).described_at
-    more: Explanation = named(described_at)(trained) if described_at else ()
-    return (*trained.pipeline.explain(), *more)
-
-
-def _steps_sentence(steps: str) -> Document:
-    return (Sentence(f"steps before it: {steps}"),) if steps else ()
-
-
-def _adjustable_parameters(trained: Trained) -> float | None:
-    return adjustable_parameters(trained.pipeline, trained.rows.table)
-
-
-def _learned_rows(cell: Cell, trained: Trained) -> str:
-    rows, unlabelled = counted(len(trained.rows), "row"), len(cell.dataset) - len(trained.rows)
-    if not unlabelled:
-        return rows
-    if unlabelled != cell.dataset.unlabelled:  # its kind of task has left out rows that have a target
-        return f"{len(trained.rows):,} of {counted(len(cell.dataset), 'row')}"
-    if learns_from_unlabelled(cell):
-        return f"{rows}, and from {unlabelled:,} more that have no target"
-    return f"{rows} ({unlabelled:,} without a target left out)"
-
-
 @dataclass(frozen=True)
 class ExplainedAnswer:
-    """What is answered about a row, or a sequence of rows, and why."""
+    """What is predicted for a row, or a sequence of rows, and why."""
 
     what: str
     answer: str
     findings: Explanation
-
-
-def answers_explained(saved: SavedModel, rows: AlignedRows, chosen: Sequence[int] = ()) -> list[ExplainedAnswer]:
-    """Those of the chosen rows, or of the first; a row is numbered from 1."""
-    if not len(rows):
-        raise DataError("has column names but no rows", where=rows.records.name)
-    for number in chosen:
-        if not 1 <= number <= len(rows):
-            raise UsageError(f"there is no row {number}", hint=f"the rows are 1 to {len(rows)}")
-    predicted = cache(lambda: predictions_of(saved, rows))
-    with one_blas_thread():
-        result = [
-            _explained_answer(saved, rows, predicted, *unit) for unit in _answered_units(saved, rows, chosen)
-        ]
-    if not any(answer.findings for answer in result):
-        what = f"{saved.pipeline.final.name} cannot show how it comes to an answer"
-        raise UsageError(what, hint="mlcli train shows what a method has learned")
-    return result
 
 
 def explained_answers_of(answers: Sequence[ExplainedAnswer], left_out: int) -> Document:
@@ -179,19 +153,36 @@ def explained_answers_of(answers: Sequence[ExplainedAnswer], left_out: int) -> D
     return (*elements, Sentence(f"{counted(left_out, 'more row')} left out")) if left_out else elements
 
 
-def _answered_units(saved: SavedModel, rows: AlignedRows, chosen: Sequence[int]) -> Iterator[tuple[str, Rows]]:
-    """What is answered together: each row for itself, or the sequences in which the rows stand."""
+def answers_explained(saved: SavedModel, rows: AlignedRows, chosen: Sequence[int] = ()) -> list[ExplainedAnswer]:
+    """The predictions of the chosen rows, or of the first; a row is numbered from 1."""
+    if not len(rows):
+        raise DataError("has column names but no rows", where=rows.records.name)
+    for number in chosen:
+        if not 1 <= number <= len(rows):
+            raise UsageError(f"there is no row {number}", hint=f"the rows are 1 to {len(rows)}")
+    predicted = cache(lambda: predictions_of(saved, rows))
+    with one_blas_thread():
+        units = _predicted_together(saved, rows, chosen)
+        answers = [_explained_answer(saved, rows, predicted, what, indices) for what, indices in units]
+    if not any(answer.findings for answer in answers):
+        what = f"{saved.pipeline.final.name} cannot show how it comes to an answer"
+        raise UsageError(what, hint="mlcli train shows what a method has learned")
+    return answers
+
+
+def _predicted_together(saved: SavedModel, rows: AlignedRows, chosen: Sequence[int]) -> Iterator[tuple[str, Rows]]:
+    """Each row for itself, or the sequences in which the rows stand; the first 20 rows where none are chosen."""
     wanted = np.array(chosen, np.intp) - 1 if chosen else np.arange(min(len(rows), MOST_EXPLAINED))
     beside = rows.texts(saved.by_role)
-    if SEQUENCE not in kind_named(saved.kind).roles or SEQUENCE not in beside:
+    if "sequence" not in kind_named(saved.kind).roles or "sequence" not in beside:
         yield from ((f"Row {row + 1}", np.array([row])) for row in wanted.tolist())
         return
-    names = beside[SEQUENCE]
+    names = beside["sequence"]
     order = np.array(beside["order"], np.float64) if "order" in beside else None
     sequence = numbered_by_appearance(names)
     sorted_rows = in_order(sequence, order)
-    for fromkey in dict.fromkeys(sequence[wanted].tolist()):
-        inside = sorted_rows[sequence[sorted_rows] == fromkey]
+    for number in dict.fromkeys(sequence[wanted].tolist()):
+        inside = sorted_rows[sequence[sorted_rows] == number]
         yield f"Sequence {names[inside[0]]}", inside
 
 
@@ -216,11 +207,13 @@ def _explained_answer(
         refuse_impossible(model, result, np.shape(result))
         return result
 
-    outputs = outputs_of(table)[0]
-    rule = _decision(model, predicted, indices[0])
-    own = (*own, *([Lines("How it is decided", (rule,))] if rule else []))
-    if SCORE in names and (beside := _beside_the_others(predicted(), indices[0], float(outputs[0]))):
-        return ExplainedAnswer(what, f"{SCORE} = {short(float(predicted()[SCORE][indices[0]]))}", (*own, beside))
+    outputs, row = outputs_of(table)[0], int(indices[0])
+    if rule := decision_in_words(model):
+        flagged = predicted().get("flagged")
+        decided = rule if flagged is None else f"{'flagged' if flagged[row] == 'yes' else 'not flagged'}; {rule}"
+        own = (*own, Lines("How it is decided", (decided,)))
+    if SCORE in names and (beside := _beside_the_others(predicted(), row, float(outputs[0]))):
+        return ExplainedAnswer(what, f"{SCORE} = {short(float(predicted()[SCORE][row]))}", (*own, beside))
     chosen = task.answered_output(model, outputs)
     order = [chosen, *(k for k in np.argsort(-outputs, kind="stable").tolist() if k != chosen)]
     answer = ", ".join(f"{names[k]} = {short(float(outputs[k]))}" for k in order[:MOST_OUTPUTS])
@@ -229,30 +222,21 @@ def _explained_answer(
     return ExplainedAnswer(what, answer, (*own, column_effects(outputs_of, table, saved.usual, names, chosen)))
 
 
-def _decision(model: Any, predicted: Callable[[], Columns], row: int) -> str:
-    """By which rule the model decides, and whether a detector flags the row; empty where there is no rule."""
-    rule = decision_in_words(model)
-    if not rule or "flagged" not in predicted():
-        return rule
-    return f"{'flagged' if predicted()['flagged'][row] == 'yes' else 'not flagged'}; {rule}"
-
-
 def _predicted_in_words(predicted: Columns, indices: Sequence[int]) -> str:
-    """The tags of a sequence, what is predicted of a row, or by their names the first numbers that it is given."""
+    """The tags of a sequence, the prediction of a row, or the first numbers that it is given with their names."""
     if PREDICTION in predicted:
         return " ".join(predicted[PREDICTION][index] for index in indices)
-    first = list(predicted.items())[:MOST_OUTPUTS]
-    generator = ((name, cells[indices[0]]) for name, cells in first)
-    return ", ".join(f"{name} = {short(float(cell)) if is_number(cell) else cell}" for name, cell in generator)
+    cells = [(name, cells[indices[0]]) for name, cells in list(predicted.items())[:MOST_OUTPUTS]]
+    return ", ".join(f"{name} = {short(float(cell)) if is_number(cell) else cell}" for name, cell in cells)
 
 
 def _beside_the_others(predicted: Columns, row: int, alone: float) -> Lines | None:
     """Why a detector scores a row otherwise among the rows of its file; None where it does not."""
     if isclose(float(predicted[SCORE][row]), alone, rel_tol=1e-9, abs_tol=1e-12):
         return None
-    because = predicted.get("because", [""] * (row + 1))[row]
+    because = predicted["because"][row] if "because" in predicted else ""
     reasons = (f"main contributions: {because}",) if because else ()
     return Lines(
         "Scored beside the other rows of the file",
-        (f"asked alone, as a new row, it would score {short(alone)}", *reasons),
+        (f"scored alone, as a new row, it would have {short(alone)}", *reasons),
     )

@@ -1,1 +1,0 @@
-"""Pictures: findings drawn with characters, or with matplotlib."""
