@@ -21,7 +21,7 @@ from mlcli.report.formats import renderer_of
 from mlcli.report.page import Page
 from mlcli.report.views.plan import protocol_words, steps_of
 from mlcli.report.views.results import Details, gates_as_elements, results_of
-from mlcli.report.views.score_rows import scores_as_table
+from mlcli.report.views.score_table import scores_as_table
 from mlcli.scoring.gates import ExperimentOutcome, Gate
 from mlcli.scoring.model_results import ModelResult, judged_answers
 

@@ -17,14 +17,10 @@ from mlcli.metrics.base import Better, Metric
 from mlcli.metrics.difference import ON_REQUEST, Difference, holm
 from mlcli.metrics.over_datasets import ScoreTable, compare_over_datasets, score_table
 from mlcli.metrics.registry import metric_named
-from mlcli.scoring.differences import difference_between
-from mlcli.scoring.model_results import Group, badness, first_cell, groups_of, score_result
-from mlcli.scoring.over_datasets import tables_over_datasets
+from mlcli.scoring.differences import difference_between, tables_over_datasets
+from mlcli.scoring.model_results import Group, ModelResult, badness, first_cell, groups_of, score_result
 from mlcli.scoring.records import OverDatasetsRecord, PairRecord, over_datasets_record
 from mlcli.tasks.table import kind_named
-
-ALL = "all"
-"""Every metric of the runs."""
 
 
 @dataclass(frozen=True)
@@ -69,10 +65,10 @@ def compared_results(
 ) -> Comparison:
     """Models as if all had been one run, by each of some metrics; by the ``usual`` ones where none is named.
 
-    ``test`` names one that is made on request.
+    The metric ``all`` stands for every metric of the runs. ``test`` names one that is made on request.
     """
     requested = list(dict.fromkeys(metrics)) or [""]
-    if requested == [ALL]:
+    if requested == ["all"]:
         every = [score_result(result, usual) for result in results]
         requested = list(
             dict.fromkeys(metric.name for result in every if result.done for metric in result.metrics)
@@ -81,7 +77,7 @@ def compared_results(
     tables: list[ScoreTable] = []
     for metric in requested:
         scored = [score_result(result, (metric,) if metric else usual) for result in results]
-        _refuse_unknown(against, [result.cell.label for result in scored])
+        _refuse_unknown_model(against, [result.cell.label for result in scored])
         if metric:
             _refuse_unknown_metric(metric, results)
         compared = [compared_models(group, metric, against, test) for group in groups_of(scored)]
@@ -97,26 +93,26 @@ def compared_file(path: Path, metric: str, better: Better, rope: float, against:
     """The models of a CSV file of scores."""
     name, rows = read_scores(path, metric)
     table = score_table(rows, name, better)
-    _refuse_unknown(against, table.models)
+    _refuse_unknown_model(against, table.models)
     if len(table.models) < 2:
         raise UsageError(f"{path} has no two models to compare", hint="each dataset needs a row for each model")
     return Comparison((), (table,), rope, against)
 
 
 def refuse_unknown_test(name: str) -> None:
-    """That there is no test of a name is said before runs are read."""
+    """Refuse a test that does not exist, before runs are read."""
     if name and name not in ON_REQUEST:
         raise UsageError(f"there is no test '{name}'", hint=did_you_mean(name, ON_REQUEST, "tests"))
 
 
-def _refuse_unknown(against: str, models: Sequence[str]) -> None:
+def _refuse_unknown_model(against: str, models: Sequence[str]) -> None:
     if against and against not in models:
         names = list(dict.fromkeys(models))
         raise UsageError(f"there is no model '{against}' here", hint=did_you_mean(against, names, "models"))
 
 
 def _refuse_unknown_metric(name: str, results: Sequence[CellResult]) -> None:
-    """A metric that can judge none of the models."""
+    """Refuse a metric that can score none of the models."""
     refusals: list[UsageError] = []
     for cell in (result.cell for result in results):
         target = cell.dataset.schema.the("target")
@@ -130,21 +126,29 @@ def _refuse_unknown_metric(name: str, results: Sequence[CellResult]) -> None:
 
 
 def compared_models(group: Group, name: str = "", against: str = "", test: str = "") -> ComparedModels | None:
-    """The models of one dataset; nothing where there are no two to compare."""
-    requested = [result for result, name in group.items() if result.cell.model.requested or name == against]
+    """The models of one dataset; None where there are no two to compare."""
+    requested = [result for result, label in group.items() if result.cell.model.requested or label == against]
     done = [result for result in requested if result.done]
     metric = next((metric for result in done for metric in result.metrics if name in ("", metric.name)), None)
     if metric is None or len(done) < 2:
         return None
-    means = {result: result.summaries[metric.name].mean for result in done if metric.name in result.summaries}
-    fair = {result: mean for result, mean in means.items() if mean is not None and not result.contaminated}
-    ranked = sorted(fair, key=lambda result: badness(metric, fair[result]))
-    every = combinations(ranked, 2)
-    pairs = [(result, other) for result, other in every if not against or against in (group[result], group[other])]
-    tests = holm([difference_between(*pair, metric, test) for pair in pairs])
-    of_pairs = zip(pairs, tests, strict=True)
-    compared = tuple(ComparedPair(group[result], group[other], test) for (result, other), test in of_pairs)
-    unscored = tuple(group[result] for result in requested if result not in fair)
+    means: dict[ModelResult, float] = {}
+    for result in done:
+        mean = result.summaries[metric.name].mean if metric.name in result.summaries else None
+        if mean is not None and not result.contaminated:
+            means[result] = mean
+    ranked = sorted(means, key=lambda result: badness(metric, means[result]))
+    pairs = [
+        (better, worse)
+        for better, worse in combinations(ranked, 2)
+        if not against or against in (group[better], group[worse])
+    ]
+    tests = holm([difference_between(better, worse, metric, test) for better, worse in pairs])
+    compared = tuple(
+        ComparedPair(group[better], group[worse], difference)
+        for (better, worse), difference in zip(pairs, tests, strict=True)
+    )
+    unscored = tuple(group[result] for result in requested if result not in means)
     return ComparedModels(group, metric, compared, group[ranked[0]] if ranked else "", unscored)
 
 

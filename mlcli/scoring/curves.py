@@ -1,7 +1,7 @@
 """Scores over something: over what a protocol swept, the stages of a fit, or the values of a parameter.
 
-A series is a cell by the values of something, with all answers there; a curve is one score of it, also
-of training rows.
+A series is a result by the values of something, with all predictions there; a curve is one score of it, also
+on training rows.
 """
 
 from __future__ import annotations
@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 from mlcli import __version__
+from mlcli.core.answers import Answers
 from mlcli.core.errors import FitError, UsageError
 from mlcli.core.findings import Curve
 from mlcli.core.serialise import shown
-from mlcli.experiment.results import each
+from mlcli.experiment.results import StagedAnswers, each
 from mlcli.experiment.spec.cells import CellResult
 from mlcli.experiment.spec.sweeps import Sweep
 from mlcli.metrics.base import Metric, Summary, Undefined
@@ -39,106 +40,110 @@ from mlcli.scoring.model_results import (
 
 @dataclass(frozen=True, eq=False)
 class Series:
-    """A cell by the values of something: which splits were answered at each, and what the answers were."""
+    """A result by the values of something: which splits belong to each, and their predictions."""
 
     scored: ModelResult
     over: str
-    places: Mapping[float, Sequence[int]]
-    answers: Mapping[float, Sequence[Any]]
+    splits: Mapping[float, Sequence[int]]
+    answers: Mapping[float, Sequence[Answers]]
     kind: Literal["series", "stages"]
-    training: Mapping[float, Sequence[Any]] = field(default_factory=dict)
-    """The same about training rows, where models were asked about these, too."""
+    training: Mapping[float, Sequence[Answers]] = field(default_factory=dict)
+    """The same for training rows, where these were predicted, too."""
     line: str = ""
-    """Which of several curves of the cell it is."""
+    """Which of several curves of the result it is."""
 
     def named(self, name: str) -> str:
-        """What it is called, if its cell has this name."""
+        """The name of the series, if the result has this name."""
         return f"{name}, {self.line}" if self.line else name
 
     def summary(self, metric: Metric, value: float) -> Summary:
         """A metric at a value."""
-        return summarise(metric, self.answers[value], self._training_parts(value), self.scored.pooled)
+        return summarise(metric, self.answers[value], self._training_sizes(value), self.scored.pooled)
 
     def is_like(self, other: Series, metric: Metric, value: float) -> bool:
-        """Whether no test tells two cells apart at a value."""
-        parts, pooled = self._training_parts(value), self.scored.pooled
-        unstable = self.scored.unstable or other.scored.unstable
-        found = compare(metric, self.answers[value], other.answers[value], parts, pooled, unstable=unstable)
-        return not found.distinguishable
+        """Whether two models do not differ significantly at a value."""
+        difference = compare(
+            metric,
+            self.answers[value],
+            other.answers[value],
+            self._training_sizes(value),
+            self.scored.pooled,
+            unstable=self.scored.unstable or other.scored.unstable,
+        )
+        return not difference.distinguishable
 
     def train_rows_at(self, value: float) -> list[int]:
         """How many rows each split has learned from."""
-        return [self.scored.splits[place].train_rows for place in self.places.get(value, ())]
+        return [self.scored.splits[index].train_rows for index in self.splits.get(value, ())]
 
-    def _training_parts(self, value: float) -> list[int]:
-        parts = training_sizes(self.scored.cell_result)
-        return [parts[place] for place in self.places[value]]
+    def _training_sizes(self, value: float) -> list[int]:
+        sizes = training_sizes(self.scored.cell_result)
+        return [sizes[index] for index in self.splits[value]]
 
 
-def series_of(model_result: ModelResult) -> list[Series]:
+def series_of(result: ModelResult) -> list[Series]:
     """What a protocol has swept over, and the stages of the fits, where there are such."""
-    if not model_result.done:
+    if not result.done:
         return []
-    lines = dict.fromkeys(at.line for at in each(model_result.splits, "coordinate") if at is not None and at.line)
-    serieses = [_series_of_stages(model_result, line) for line in lines]
-    if not lines:
-        serieses = [_series_of_protocol(model_result), _series_of_stages(model_result)]
-    return [series for series in serieses if series is not None]
+    coordinates = each(result.splits, "coordinate")
+    lines = dict.fromkeys(at.line for at in coordinates if at is not None and at.line)
+    if lines:
+        every = [_series_of_stages(result, line) for line in lines]
+        return [series for series in every if series is not None]
+    series: list[Series] = []
+    if over := coordinate_name(result.cell_result):
+        splits: dict[float, list[int]] = {}
+        for index, at in enumerate(coordinates):
+            splits.setdefault(at.value, []).append(index)
+        answers, training = judged_answers(result.cell_result), training_answers(result.cell_result)
+        at_values = {value: [answers[index] for index in indices] for value, indices in splits.items()}
+        of_training = {
+            value: [training[index] for index in indices] for value, indices in splits.items() if training
+        }
+        series.append(Series(result, over, splits, at_values, "series", of_training))
+    if stages := _series_of_stages(result):
+        series.append(stages)
+    return series
+
+
+def _series_of_stages(result: ModelResult, line: str = "") -> Series | None:
+    """The stages that every split has; a fit that ended before a stage has its last predictions there.
+
+    With a line only the splits that lie on it.
+    """
+    coordinates = each(result.splits, "coordinate")
+    indices = [index for index, at in enumerate(coordinates) if not line or (at is not None and at.line == line)]
+    every_stage, every_answer = each(result.splits, "stages"), judged_answers(result.cell_result)
+    stages = [every_stage[index] for index in indices]
+    name = next((at.name for of_split in stages for at, _ in of_split), "")
+    if not name:
+        return None
+    answers = _answers_by_stage(stages, [every_answer[index] for index in indices])
+    training: dict[float, list[Answers]] = {}
+    if not line:
+        training = _answers_by_stage(each(result.splits, "training_stages"), training_answers(result.cell_result))
+    return Series(result, name, dict.fromkeys(answers, indices), answers, "stages", training, line)
+
+
+def _answers_by_stage(stages: Sequence[StagedAnswers], last: Sequence[Answers]) -> dict[float, list[Answers]]:
+    """The predictions of all splits at each stage that all of them have."""
+    by_split = [{at.value: answers for at, answers in of_split} for of_split in stages]
+    by_stage: dict[float, list[Answers]] = {}
+    for value in sorted({value for of_split in by_split for value in of_split}):
+        answers = [
+            of_split.get(value, last[index] if value > max(of_split, default=0.0) else None)
+            for index, of_split in enumerate(by_split)
+        ]
+        known = [of_split for of_split in answers if of_split is not None]
+        if len(known) == len(answers):
+            by_stage[value] = known
+    return by_stage
 
 
 def summaries_of(series: Series) -> dict[float, dict[str, Summary]]:
     """Each metric, by name, at each value."""
     metrics = series.scored.metrics
     return {value: {metric.name: series.summary(metric, value) for metric in metrics} for value in series.answers}
-
-
-def _series_of_protocol(model_result: ModelResult) -> Series | None:
-    """The splits by the coordinates at which their protocol has put them."""
-    if not (over := coordinate_name(model_result.cell_result)):
-        return None
-    places: dict[float, list[int]] = {}
-    for index, at in enumerate(each(model_result.splits, "coordinate")):
-        places.setdefault(at.value, []).append(index)
-    answers, learned = (
-        {value: [given[index] for index in some] for value, some in places.items()} if given else {}
-        for given in (judged_answers(model_result.cell_result), training_answers(model_result.cell_result))
-    )
-    return Series(model_result, over, places, answers, "series", learned)
-
-
-def _series_of_stages(model_result: ModelResult, line: str = "") -> Series | None:
-    """The stages at which every split has answered; a fit that ended before a stage has its last answers there.
-
-    With a line only the splits that lie on it.
-    """
-    coordinates = each(model_result.splits, "coordinate")
-    every = [index for index, at in enumerate(coordinates) if not line or (at is not None and at.line == line)]
-    given = each(model_result.splits, "stages"), judged_answers(model_result.cell_result)
-    stages, last = ([of_splits[index] for index in every] for of_splits in given)
-    if not (named := next((at.name for of_split in stages for at, _ in of_split), "")):
-        return None
-    whole = _answers_by_stage(stages, last)
-    learned = (
-        {}
-        if line
-        else _answers_by_stage(
-            each(model_result.splits, "training_stages"), training_answers(model_result.cell_result)
-        )
-    )
-    return Series(model_result, named, dict.fromkeys(whole, every), whole, "stages", learned, line)
-
-
-def _answers_by_stage(stages: Sequence[Any], last: Sequence[Any]) -> dict[float, list[Any]]:
-    """The answers of all splits at each stage that all of them have."""
-    by_split = [{at.value: answers for at, answers in of_split} for of_split in stages]
-    at = {
-        value: [
-            known.get(value, last[index] if value > max(known, default=0.0) else None)
-            for index, known in enumerate(by_split)
-        ]
-        for value in sorted({value for known in by_split for value in known})
-    }
-    return {value: answers for value, answers in at.items() if not any(answer is None for answer in answers)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,10 +157,10 @@ class CurvePoint:
     training: float | None
     training_spread: float | None
     label: str = ""
-    """The value as it is written, where it is no plain number."""
+    """The value as text, where it is no plain number."""
 
     def gap(self, metric: Metric) -> float | None:
-        """How much better training rows are answered than others, in the units of the score."""
+        """How much better the score on training rows is, in the units of the score."""
         if self.training is None or self.judged.mean is None:
             return None
         return badness(metric, self.judged.mean) - badness(metric, self.training)
@@ -183,7 +188,7 @@ class ScoreCurve:
 
     @property
     def best(self) -> CurvePoint | None:
-        """The point of the best judged mean; of equals, the first."""
+        """The point with the best mean; of equals, the first."""
         known = [point for point in self.points if point.judged.mean is not None]
         return min(known, key=lambda point: badness(self.metric, point.judged.mean or 0.0), default=None)
 
@@ -192,50 +197,75 @@ class ScoreCurve:
         known = [(point.value, point.judged.mean) for point in self.points if point.judged.mean is not None]
         if len(known) < 2 or known[0][0] <= 0:
             return None
-        (start, before), (end, after) = next(
-            ((one, known[-1]) for one in reversed(known[:-1]) if 2 * one[0] <= known[-1][0]), (known[0], known[-1])
-        )
-        better = badness(self.metric, before or 0.0) - badness(self.metric, after or 0.0)
-        return better / math.log2(end / start)
+        end, after = known[-1]
+        halves = [point for point in known[:-1] if 2 * point[0] <= end]
+        start, before = halves[-1] if halves else known[0]
+        return (badness(self.metric, before) - badness(self.metric, after)) / math.log2(end / start)
 
 
 def curves_over(
-    model_result: ModelResult, name: str, kind: str, baseline: ModelResult | None = None
+    result: ModelResult, name: str, kind: str, baseline: ModelResult | None = None
 ) -> Iterator[ScoreCurve]:
-    """The curves of a cell: of what its protocol swept over (``series``), or of the stages of its fits."""
-    metric = model_result.metrics[0]
-    for series in series_of(model_result):
+    """The curves of a result: over what its protocol swept (``series``), or over the stages of its fits."""
+    metric = result.metrics[0]
+    for series in series_of(result):
         if series.kind == kind:
-            points = []
-            for value, every in summaries_of(series).items():
-                training = _training_score(metric, series.training.get(value, ()))
-                points.append(CurvePoint(value, every[metric.name], every, *training))
-            yield ScoreCurve(series.named(name), series.over, metric, tuple(points), _mean_score(baseline, metric))
+            points = tuple(
+                CurvePoint(
+                    value,
+                    summaries[metric.name],
+                    summaries,
+                    *_training_score(metric, series.training.get(value, ())),
+                )
+                for value, summaries in summaries_of(series).items()
+            )
+            yield ScoreCurve(series.named(name), series.over, metric, points, _mean_score(baseline, metric))
 
 
 def validation_curve(
-    cells: Sequence[ModelResult], values: Sequence[Any], over: str, name: str, baseline: ModelResult | None = None
+    results: Sequence[ModelResult],
+    values: Sequence[object],
+    over: str,
+    name: str,
+    baseline: ModelResult | None = None,
 ) -> ScoreCurve:
-    """The curve of cells that differ in one parameter."""
-    metric = cells[0].metrics[0]
-    numeric = all(map(_is_number, values))
-    points = []
-    for number, (cell, value) in enumerate(zip(cells, values, strict=True), 1):
-        results = _training_score(metric, training_answers(cell.cell_result))
-        label = f"{value:.4g}" if isinstance(value, float) else str(value)
-        place = float(value) if numeric else float(number)
-        points.append(CurvePoint(place, cell.summaries[metric.name], cell.summaries, *results, label))
-    return ScoreCurve(name, over, metric, tuple(points), _mean_score(baseline, metric), numeric)
+    """The curve of results that differ in one parameter."""
+    metric = results[0].metrics[0]
+    numbers = [float(value) for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
+    is_numeric = len(numbers) == len(values)
+    places = numbers if is_numeric else [float(number) for number in range(1, len(values) + 1)]
+    points = tuple(
+        CurvePoint(
+            place,
+            result.summaries[metric.name],
+            result.summaries,
+            *_training_score(metric, training_answers(result.cell_result)),
+            f"{value:.4g}" if isinstance(value, float) else str(value),
+        )
+        for place, result, value in zip(places, results, values, strict=True)
+    )
+    return ScoreCurve(name, over, metric, points, _mean_score(baseline, metric), is_numeric)
+
+
+def _training_score(metric: Metric, answers: Sequence[Answers]) -> tuple[float | None, float | None]:
+    """The mean over the training rows of the splits, and its standard deviation."""
+    values = defined_values(metric, answers)
+    if not len(values) or not math.isfinite(values.mean()):
+        return None, None
+    return float(values.mean()), float(values.std(ddof=1)) if len(values) > 1 else None
+
+
+def _mean_score(result: ModelResult | None, metric: Metric) -> float | None:
+    return None if result is None or metric.name not in result.summaries else result.summaries[metric.name].mean
 
 
 def curve_finding(curve: ScoreCurve) -> Curve:
-    """The curve as data: judged and training means, with the band of the judged ones."""
+    """The curve as data: test and training means, each with a band."""
     means = tuple(point.judged.mean for point in curve.points)
     lines = [("judged", means)]
+    bands = [("judged", tuple(band(point.judged.mean, point.judged.std) for point in curve.points))]
     if any(point.training is not None for point in curve.points):
         lines.append(("training", tuple(point.training for point in curve.points)))
-    bands = [("judged", tuple(band(point.judged.mean, point.judged.std) for point in curve.points))]
-    if len(lines) > 1:
         of_training = tuple(band(point.training, point.training_spread) for point in curve.points)
         bands.append(("training", of_training))
     return Curve(
@@ -249,38 +279,16 @@ def curve_finding(curve: ScoreCurve) -> Curve:
 
 
 def band(mean: float | None, spread: float | None) -> tuple[float, float] | None:
-    """From one spread below a mean to one above it, where both are known."""
+    """From one standard deviation below a mean to one above it, where both are known."""
     return None if mean is None or spread is None else (mean - spread, mean + spread)
 
 
-def _training_score(metric: Metric, answers: Sequence[Any]) -> tuple[float | None, float | None]:
-    result = defined_values(metric, answers)
-    if not len(result) or not math.isfinite(result.mean()):
-        return None, None
-    return float(result.mean()), float(result.std(ddof=1)) if len(result) > 1 else None
-
-
-def _mean_score(model_result: ModelResult | None, metric: Metric) -> float | None:
-    known = model_result.summaries.get(metric.name) if model_result is not None else None
-    return None if known is None else known.mean
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-REQUESTED = "bias_variance"
-"""The parameter of a protocol that asks for it."""
-
-
-def requested_decomposition(model_result: ModelResult) -> Decomposition | Undefined | None:
-    """Bias and variance of a cell whose protocol asks for them; None where it does not."""
-    literal = (
-        model_result.done
-        and model_result.cell.model.saved is None
-        and model_result.cell.protocol.params.get(REQUESTED)
-    )
-    return bias_variance(judged_answers(model_result.cell_result)) if literal else None
+def requested_decomposition(result: ModelResult) -> Decomposition | Undefined | None:
+    """Bias and variance of a result whose protocol asks for them; None where it does not."""
+    cell = result.cell
+    if not result.done or cell.model.saved is not None or not cell.protocol.params.get("bias_variance"):
+        return None
+    return bias_variance(judged_answers(result.cell_result))
 
 
 def terms_by_name(decomposition: Decomposition) -> dict[str, float]:
@@ -306,13 +314,13 @@ def swept_results(sweep: Sweep, results: Sequence[CellResult]) -> Group:
 def curves_in(sweep: Sweep, group: Group) -> Iterator[ScoreCurve]:
     """The curves of the models that were requested; the baseline stands beside them."""
     requested = {model.use for model in sweep.experiment.models or ()}
-    wanted = [result for result in group if result.cell.model.saved or result.cell.model.use in requested]
+    models = [result for result in group if result.cell.model.saved or result.cell.model.use in requested]
     baseline = next((result for result in group if result.is_baseline), None)
     if sweep.kind == "validation":
-        yield validation_curve(wanted, sweep.values, sweep.over, wanted[0].cell.model.use, baseline)
+        yield validation_curve(models, sweep.values, sweep.over, models[0].cell.model.use, baseline)
         return
     kind = "series" if sweep.kind == "learning" else "stages"
-    for result, name in group_of(wanted).items():
+    for result, name in group_of(models).items():
         yield from curves_over(result, name, kind, baseline)
 
 

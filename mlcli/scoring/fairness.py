@@ -1,4 +1,4 @@
-"""How fair answers are: rates by group and how far groups lie apart, similar rows, and what fairness costs."""
+"""How fair predictions are: rates by group, differences between groups, similar rows, the cost in accuracy."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import numpy as np
 
 from mlcli.core.rows import SIMILARITY, evenly_spaced, groups_by, sensitive_names
 from mlcli.core.serialise import shown
-from mlcli.core.tables import Table
 from mlcli.data.dataset import Dataset
 from mlcli.metrics.fairness import (
     CRITERIA,
@@ -28,13 +27,10 @@ from mlcli.metrics.scores.fairness import favourable_codes
 from mlcli.scoring.model_results import ModelResult, judged_answers
 from mlcli.tasks.classification import LabelAnswers
 
-MOST_ROWS = 1000
-"""So many rows of a split are compared with each other; of more, these at even steps."""
-
 
 @dataclass(frozen=True, eq=False)
 class GroupFairness:
-    """What is said of the groups that some columns make, for one class against the rest."""
+    """The rates of the groups that some columns make, for one class against the rest."""
 
     JSON_PROPERTIES: ClassVar[tuple[str, ...]] = ("gaps",)
     columns: tuple[str, ...]
@@ -48,75 +44,73 @@ class GroupFairness:
 
     @property
     def gaps(self) -> dict[str, Gap]:
-        """How far the groups are from each criterion."""
+        """The difference of the groups by each criterion."""
         return {criterion: gap(criterion, self.groups) for criterion in CRITERIA}
 
 
 @dataclass(frozen=True, eq=False)
 class TradeOff:
-    """One model: how accurate it is, and by criterion how far groups lie apart."""
+    """The accuracy of one model, and by criterion the difference between groups."""
 
     name: str
     method: str
-    """With the steps that were asked for."""
+    """With the steps that were requested."""
     accuracy: float
     gaps: Mapping[str, float | None]
 
     def is_on_front(self, others: Sequence[TradeOff], criterion: str) -> bool:
         """Whether no other is at least as good in both accuracy and criterion, and better in one (Pareto)."""
         own = self.gaps[criterion]
-        known = [(apart, other.accuracy) for other in others if (apart := other.gaps[criterion]) is not None]
-        beside = [one for one in known if one != (own, self.accuracy)]
-        return own is not None and not any(apart <= own and right >= self.accuracy for apart, right in beside)
+        points = {
+            (difference, other.accuracy) for other in others if (difference := other.gaps[criterion]) is not None
+        }
+        points.discard((own or 0.0, self.accuracy))
+        return own is not None and not any(
+            difference <= own and accuracy >= self.accuracy for difference, accuracy in points
+        )
 
 
-def fairness_by_groups(model_result: ModelResult) -> list[GroupFairness]:
+def fairness_by_groups(result: ModelResult) -> list[GroupFairness]:
     """Each sensitive column, then all of them together, for each favourable class."""
-    answers = model_result.answers
+    answers = result.answers
     if not isinstance(answers, LabelAnswers):
         return []
     answers = distinct(answers)
     context = answers.header.context
     names = sensitive_names(context)
-    makers = [(name,) for name in names] + [names] * (len(names) > 1)
-    classes = answers.classes
-    result: list[GroupFairness] = []
-    for columns in makers:
+    every: list[GroupFairness] = []
+    for columns in [(name,) for name in names] + [names] * (len(names) > 1):
         groups = groups_by(context, columns)
-        result += [
-            GroupFairness(columns, classes[code], rates_by_group(answers, groups, code))
-            for code in favourable_codes(classes)
+        every += [
+            GroupFairness(columns, answers.classes[code], rates_by_group(answers, groups, code))
+            for code in favourable_codes(answers.classes)
         ]
-    return result
+    return every
 
 
-def similar_rows(model_result: ModelResult, similarity: float = SIMILARITY) -> IndividualFairness | None:
-    """How similar rows of one split are answered, as the mean over splits; None where the data are not at hand."""
-    dataset, answers = model_result.cell.dataset, judged_answers(model_result.compared)
+def similar_rows(result: ModelResult, similarity: float = SIMILARITY) -> IndividualFairness | None:
+    """How similar rows of one split are predicted, as the mean over splits; None without the data."""
+    dataset, answers = result.cell.dataset, judged_answers(result.compared)
     if not isinstance(dataset, Dataset) or not isinstance(answers[0], LabelAnswers):
         return None
     table = dataset.table.select(field.column.name for field in dataset.schema.with_role("feature"))
-    large = [split for split in answers if len(split) > 2 * FEW] or [distinct(joined(answers))]
-    individual_fairnesses = [_similarity_in_split(split, table, similarity) for split in large]
-    pairs = sum(fairness.pairs for fairness in individual_fairnesses)
+    splits: list[IndividualFairness] = []
+    for split in [split for split in answers if len(split) > 2 * FEW] or [distinct(joined(answers))]:
+        rows: LabelAnswers = split.take(np.flatnonzero(split.weights))
+        rows = rows.take(evenly_spaced(len(rows), 1000))  # at most so many are compared with each other
+        code = favourable_codes(rows.classes)[0]
+        predicted = (rows.predicted == code).astype(np.float64)
+        probability = None if rows.probabilities is None else rows.probabilities[:, code]
+        distances = gower_distances(table.take(rows.rows))
+        splits.append(individual_fairness(distances, predicted, probability, rows.weights, similarity))
     return IndividualFairness(
         similarity,
-        _weighted_mean([(fairness.consistency, 1) for fairness in individual_fairnesses]),
-        pairs,
-        sum(fairness.weight for fairness in individual_fairnesses),
-        _weighted_mean([(fairness.decided_differently, fairness.weight) for fairness in individual_fairnesses]),
-        _weighted_mean([(fairness.probability_difference, fairness.weight) for fairness in individual_fairnesses]),
+        _weighted_mean([(split.consistency, 1) for split in splits]),
+        sum(split.pairs for split in splits),
+        sum(split.weight for split in splits),
+        _weighted_mean([(split.decided_differently, split.weight) for split in splits]),
+        _weighted_mean([(split.probability_difference, split.weight) for split in splits]),
     )
-
-
-def _similarity_in_split(answers: LabelAnswers, table: Table, similarity: float) -> IndividualFairness:
-    answers = answers.take(np.flatnonzero(answers.weights))
-    answers = answers.take(evenly_spaced(len(answers), MOST_ROWS))
-    code = favourable_codes(answers.classes)[0]
-    said = (answers.predicted == code).astype(np.float64)
-    probability = None if answers.probabilities is None else answers.probabilities[:, code]
-    apart = gower_distances(table.take(answers.rows))
-    return individual_fairness(apart, said, probability, answers.weights, similarity)
 
 
 def _weighted_mean(values: Sequence[tuple[float | None, float]]) -> float | None:
@@ -125,14 +119,14 @@ def _weighted_mean(values: Sequence[tuple[float | None, float]]) -> float | None
     return sum(value * weight for value, weight in known) / total if total else None
 
 
-def trade_off_of(model_result: ModelResult, by: Sequence[GroupFairness], name: str) -> TradeOff:
-    """The accuracy of a model beside the largest gap between groups of one sensitive column."""
-    answers, model = distinct(model_result.answers), model_result.cell.model
+def trade_off_of(result: ModelResult, fairness: Sequence[GroupFairness], name: str) -> TradeOff:
+    """The accuracy of a model beside the largest difference between groups of one sensitive column."""
+    answers, model = distinct(result.answers), result.cell.model
     accuracy = float(((answers.truth == answers.predicted) * answers.weights).sum() / answers.weights.sum())
-    gaps = [each.gaps for each in by if len(each.columns) == 1]
-    apart: dict[str, float | None] = {}
+    gaps = [of_columns.gaps for of_columns in fairness if len(of_columns.columns) == 1]
+    largest: dict[str, float | None] = {}
     for criterion in CRITERIA:
-        known = [of[criterion].difference for of in gaps]
-        apart[criterion] = max((value for value in known if value is not None), default=None)
+        differences = [of_columns[criterion].difference for of_columns in gaps]
+        largest[criterion] = max((value for value in differences if value is not None), default=None)
     method = " → ".join([*(step.use for step in model.steps or ()), model.use])
-    return TradeOff(name, method, accuracy, apart)
+    return TradeOff(name, method, accuracy, largest)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 
@@ -41,7 +41,7 @@ class OddRow:
 
 @dataclass(frozen=True)
 class RuleMeasures:
-    """What the training rows say of a rule."""
+    """The measures of a rule on the training rows."""
 
     support: float
     confidence: float
@@ -50,7 +50,7 @@ class RuleMeasures:
 
 @dataclass(frozen=True)
 class AssociationRule:
-    """A rule with what the scored rows say of it; None where it never applies."""
+    """A rule with its measures on the test rows; None where it never applies."""
 
     when: str = field(metadata=shown("if"))
     then: str
@@ -64,8 +64,17 @@ class AssociationRule:
     """In how many splits, where there are several."""
 
 
+class KindFields(TypedDict, total=False):
+    """The fields that kinds of task add to the record of a model."""
+
+    oddest: tuple[OddRow, ...]
+    thresholds: tuple[float, ...]
+    flagged: tuple[OddRow, ...]
+    rules: tuple[AssociationRule, ...]
+
+
 def oddest_first(answers: ScoreAnswers) -> Rows:
-    """Places in the answers, the oddest first; of a row that was scored several times the highest score."""
+    """The indices of the predictions, the oddest first; of a row scored several times the highest score."""
     order = np.argsort(-answers.score, kind="stable")
     first = np.unique(answers.rows[order], return_index=True)[1]
     return order[np.sort(first)]
@@ -74,32 +83,31 @@ def oddest_first(answers: ScoreAnswers) -> Rows:
 def odd_rows(answers: ScoreAnswers, count: int) -> tuple[OddRow, ...]:
     """The oddest rows, with the columns that make them so."""
     rows: list[OddRow] = []
-    for place in oddest_first(answers)[:count].tolist():
-        truth = int(answers.truth[place])
+    for index in oddest_first(answers)[:count].tolist():
+        truth = int(answers.truth[index])
         label = answers.classes[truth] if answers.classes and truth != UNKNOWN else None
-        reasons = main_reasons(answers.columns, answers.reasons[place], answers.shares[place])
+        reasons = main_reasons(answers.columns, answers.reasons[index], answers.shares[index])
         because = tuple(Reason(column, share) for column, share in reasons)
-        flagged = answers.threshold is not None and bool(answers.flagged[place])
-        rows.append(OddRow(int(answers.rows[place]) + 1, float(answers.score[place]), label, because, flagged))
+        flagged = answers.threshold is not None and bool(answers.flagged[index])
+        rows.append(OddRow(int(answers.rows[index]) + 1, float(answers.score[index]), label, because, flagged))
     return tuple(rows)
 
 
-def anomaly_fields(result: ModelResult) -> dict[str, Any]:
+def anomaly_fields(result: ModelResult) -> KindFields:
     """The oddest rows and, where thresholds were chosen, these and every row that some split has flagged."""
-    answers = result.answers
+    answers: ScoreAnswers = result.answers
     if answers.threshold is None:
         return {"oddest": odd_rows(answers, ODDEST)}
     flagged = answers.take(np.flatnonzero(answers.flagged))
-    thresholds = tuple(float(split.threshold[0]) for split in judged_answers(result.cell_result))
     return {
         "oddest": odd_rows(answers, ODDEST),
-        "thresholds": thresholds,
+        "thresholds": tuple(float(split.threshold[0]) for split in judged_answers(result.cell_result)),
         "flagged": odd_rows(flagged, len(flagged)),
     }
 
 
 def rules_of(answers: RuleAnswers) -> Iterator[AssociationRule]:
-    """Every rule with its measures on the scored rows."""
+    """Every rule with its measures on the test rows."""
     several = max(answers.found, default=1) > 1
     shares = [part[0].tolist() for part in judged_shares(answers, answers.weights[None, :])]
     for index, (support, when, then) in enumerate(zip(*shares, strict=True)):
@@ -116,6 +124,6 @@ def rules_of(answers: RuleAnswers) -> Iterator[AssociationRule]:
         )
 
 
-def association_fields(result: ModelResult) -> dict[str, Any]:
+def association_fields(result: ModelResult) -> KindFields:
     """The rules."""
     return {"rules": tuple(rules_of(result.answers))}

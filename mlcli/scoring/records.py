@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from mlcli import __version__
 from mlcli.core.findings import Curve, Entry, Finding
@@ -21,14 +20,12 @@ from mlcli.metrics.fairness import IndividualFairness
 from mlcli.metrics.over_datasets import OverDatasets, Posterior
 from mlcli.metrics.scores.labels import ClassRates
 from mlcli.scoring.curves import Series, requested_decomposition, series_of, summaries_of
-from mlcli.scoring.differences import differences_of, named_pairs
+from mlcli.scoring.differences import compared_over_datasets, differences_of, named_pairs
 from mlcli.scoring.fairness import GroupFairness, fairness_by_groups, similar_rows
 from mlcli.scoring.gates import Gate
-from mlcli.scoring.kinds import AssociationRule, OddRow
+from mlcli.scoring.kinds import AssociationRule, KindFields, OddRow
 from mlcli.scoring.model_results import ModelResult, choices_of, first_cell, groups_of, metrics_in
-from mlcli.scoring.over_datasets import compared_over_datasets
-from mlcli.scoring.remarks import Remark, remarks_of
-from mlcli.scoring.verdict import Verdict, verdict_on
+from mlcli.scoring.verdict import Remark, Verdict, remarks_of, verdict_on
 from mlcli.tasks.table import kind_named, named
 
 
@@ -37,7 +34,7 @@ class StepRecord:
     """A step before a model, with its parameters."""
 
     use: str
-    params: Mapping[str, Any]
+    params: Mapping[str, object]
 
 
 @dataclass(frozen=True)
@@ -48,10 +45,10 @@ class CellRecord:
     kind: str
     model: str
     label: str
-    params: Mapping[str, Any]
+    params: Mapping[str, object]
     steps: tuple[StepRecord, ...]
     protocol: str
-    protocol_params: Mapping[str, Any]
+    protocol_params: Mapping[str, object]
     seed: int
     rows: int
     """Rows that have a target: only these are scored."""
@@ -69,7 +66,7 @@ class PlannedRecord:
     """A model on a dataset that would be run, with what it may take."""
 
     cell: CellRecord = field(metadata=shown(merged=True))
-    stages: Any = field(metadata=shown(optional=True))
+    stages: object = field(metadata=shown(optional=True))
     training: bool = field(metadata=shown(optional=True))
     skipped: str = field(metadata=shown(optional=True))
     """Why it cannot be run."""
@@ -341,7 +338,7 @@ def model_record(result: ModelResult, curves: bool = False, similarity: float | 
     decomposition = requested_decomposition(result)
     groups = fairness_by_groups(result) if similarity is not None and result.done else []
     fields_at = kind_named(cell.kind).fields_at if result.done else ""
-    fields_of_kind: Mapping[str, Any] = named(fields_at)(result) if fields_at else {}
+    fields_of_kind: KindFields = named(fields_at)(result) if fields_at else {}
     return ModelRecord(
         cell=cell_record(cell),
         status=result.status,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 from mlcli import __version__
 from mlcli.core.names import counted
@@ -21,11 +21,8 @@ from mlcli.scoring.model_results import ModelResult
 if TYPE_CHECKING:
     from mlcli.experiment.run.reproduction import RepeatedCell
 
-NOT_KEPT = "nothing was kept to compare with"
 SCORES, VERSIONS = "scores", "versions"
 """Under which names a run keeps what it showed, and by which versions."""
-ENDS = ("mean", "low", "high")
-ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -99,7 +96,7 @@ def shard_record(title: str, shard: str, cells: int, results: Sequence[ModelResu
 
 @dataclass(frozen=True)
 class VerifiedCell:
-    """A cell of a run: how many scores were made again, and what differs from what was shown."""
+    """A cell of a run: how many scores were computed again, and what differs from what was shown."""
 
     dataset: str
     model: str
@@ -108,50 +105,57 @@ class VerifiedCell:
     faults: tuple[str, ...]
 
 
-def scores_to_keep(model_result: ModelResult) -> dict[str, Any]:
-    """What a run keeps of a cell: the digest of its answers, and every score as it is shown."""
-    metrics = {name: [getattr(summary, end) for end in ENDS] for name, summary in model_result.summaries.items()}
-    return {"digest": answers_digest(model_result.splits), "metrics": metrics}
+class KeptScores(TypedDict):
+    """What a run keeps of a cell."""
+
+    digest: str
+    metrics: dict[str, list[float | None]]
 
 
-def verified_cells(
-    cells: Sequence[ModelResult], kept_scores: Sequence[Mapping[str, Any]] | None
-) -> list[VerifiedCell]:
-    """Each cell beside what was kept of it when it was run."""
-    beside = kept_scores if kept_scores is not None and len(kept_scores) == len(cells) else [None] * len(cells)
-    return [_verified_cell(cell, was) for cell, was in zip(cells, beside, strict=True)]
+def scores_to_keep(result: ModelResult) -> KeptScores:
+    """The digest of the predictions, and every score as it is shown."""
+    metrics = {name: [summary.mean, summary.low, summary.high] for name, summary in result.summaries.items()}
+    return {"digest": answers_digest(result.splits), "metrics": metrics}
 
 
-def _verified_cell(model_result: ModelResult, was: Mapping[str, Any] | None) -> VerifiedCell:
-    cell, now = model_result.cell, scores_to_keep(model_result)
-    faults = [model_result.cell_result.damage] if model_result.cell_result.damage else []
-    if was is None:
-        faults += [NOT_KEPT] if model_result.done else []
-    else:
-        faults += ["the answers are not those that were stored"] if was["digest"] != now["digest"] else []
-        faults += _differing_scores(was["metrics"], now["metrics"])
-    return VerifiedCell(cell.dataset.name, cell.label, len(now["metrics"]), now["digest"], tuple(faults))
+def verified_cells(results: Sequence[ModelResult], kept: Sequence[KeptScores] | None) -> list[VerifiedCell]:
+    """Each result beside what was kept of it when it was run."""
+    beside: Sequence[KeptScores | None] = [None] * len(results)
+    if kept is not None and len(kept) == len(results):
+        beside = kept
+    cells: list[VerifiedCell] = []
+    for result, before in zip(results, beside, strict=True):
+        now = scores_to_keep(result)
+        faults = [result.cell_result.damage] if result.cell_result.damage else []
+        if before is not None:
+            if before["digest"] != now["digest"]:
+                faults.append("the answers are not those that were stored")
+            faults += _differing_scores(before, now)
+        elif result.done:
+            faults.append("nothing was kept to compare with")
+        cell = result.cell
+        scores = len(now["metrics"])
+        cells.append(VerifiedCell(cell.dataset.name, cell.label, scores, now["digest"], tuple(faults)))
+    return cells
 
 
-def _differing_scores(was: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
+def _differing_scores(before: KeptScores, now: KeptScores) -> Iterator[str]:
     """Each score that was shown and is another now."""
-    for name, ends in was.items():
-        if name not in now:
+
+    def text(score: float | None) -> str:
+        return "nothing" if score is None else f"{score:.10g}"
+
+    for name, ends in before["metrics"].items():
+        if name not in now["metrics"]:
             yield f"{name} is not known any more"
             continue
-        for end, before, after in zip(ENDS, ends, now[name], strict=True):
-            if not _is_equal(before, after):
-                yield f"{name} {end}: shown as {_score_text(before)}, now {_score_text(after)}"
-
-
-def _is_equal(before: float | None, after: float | None) -> bool:
-    if before is None or after is None:
-        return before is after
-    return before == after or math.isclose(before, after, rel_tol=ROUNDING, abs_tol=ROUNDING)
-
-
-def _score_text(score: float | None) -> str:
-    return "nothing" if score is None else f"{score:.10g}"
+        for end, old, new in zip(("mean", "low", "high"), ends, now["metrics"][name], strict=True):
+            if old is None or new is None:
+                is_equal = old is new
+            else:  # rounding aside
+                is_equal = old == new or math.isclose(old, new, rel_tol=1e-12, abs_tol=1e-12)
+            if not is_equal:
+                yield f"{name} {end}: shown as {text(old)}, now {text(new)}"
 
 
 @dataclass(frozen=True)
@@ -236,15 +240,13 @@ def differences_between(repeated: RepeatedCell) -> Iterator[str]:
     """How a cell that was run again differs, in words; nothing where it does not."""
     if repeated.same:
         return
-    who = f"{repeated.before.cell.dataset.name}, {repeated.before.cell.label}"
-    if repeated.after is not None and repeated.after.status != repeated.before.status:
-        yield f"{who}: {repeated.before.status} then, {repeated.after.status} now {repeated.after.why}".rstrip()
-    if repeated.difference is not None:
-        far = (
-            ""
-            if math.isnan(repeated.difference.furthest)
-            else f", numbers by up to {repeated.difference.furthest:.2g}"
-        )
-        yield f"{who}: {counted(repeated.difference.splits, 'split')} answered otherwise{far}"
+    before, after, difference = repeated.before, repeated.after, repeated.difference
+    who = f"{before.cell.dataset.name}, {before.cell.label}"
+    if after is not None and after.status != before.status:
+        yield f"{who}: {before.status} then, {after.status} now {after.why}".rstrip()
+    if difference is not None:
+        is_known = not math.isnan(difference.furthest)
+        furthest = f", numbers by up to {difference.furthest:.2g}" if is_known else ""
+        yield f"{who}: {counted(difference.splits, 'split')} answered otherwise{furthest}"
     if repeated.why:
         yield f"{who}: {repeated.why}"

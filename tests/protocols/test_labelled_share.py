@@ -142,7 +142,7 @@ def test_scores_stand_by_share_with_the_rows_that_were_learned_from() -> None:
     results = run(plan(Experiment((DataSpec("iris"),), models, protocol)), jobs=1)
     assert [result.status for result in results] == ["done"] * 3
     (series,) = series_of(score_result(results[1]))
-    assert (series.over, series.places) == ("labelled share", {0.1: [0, 1, 2], 1.0: [3, 4, 5]})
+    assert (series.over, series.splits) == ("labelled share", {0.1: [0, 1, 2], 1.0: [3, 4, 5]})
     learned_from = [split.train_rows for split in results[1].splits]
     assert max(learned_from[:3]) < min(learned_from[3:])
 

@@ -155,7 +155,7 @@ def test_of_very_many_clusters_the_largest_are_shown() -> None:
 def test_silhouettes_of_some_of_the_rows_are_said_to_be_that() -> None:
     X = np.arange(6_000.0)[:, None]
     text = shown(cell("k-means", answers(X, np.arange(6_000) // 3_000)))
-    assert "silhouette: of 5,000 of 6,000 rows, each beside all of them" in text
+    assert "silhouette: of 5,000 of 6,000 rows, each compared with all of them" in text
     assert "each beside" not in shown(cell("k-means", parts(4)))
 
 

@@ -24,8 +24,8 @@ from mlcli.report.numbers import UNIT_DECIMALS, as_equation, decimals_for, decim
 from mlcli.report.views.plan import opening
 from mlcli.report.views.score_table import BEST
 from mlcli.scoring.comparison import ComparedModels, ComparedPair, Comparison
+from mlcli.scoring.differences import compared_over_datasets
 from mlcli.scoring.model_results import ModelResult, first_cell
-from mlcli.scoring.over_datasets import compared_over_datasets
 
 RANK_DECIMALS = 2
 MOST_PAIRS = 15

@@ -23,8 +23,7 @@ from mlcli.report.document import (
 )
 from mlcli.report.numbers import decimals_of, fixed, lined_up, short
 from mlcli.report.views.plan import opening
-from mlcli.report.views.score_rows import rows_of_terms, score_rows, table_of_rows
-from mlcli.report.views.score_table import BEST, score_cell
+from mlcli.report.views.score_table import BEST, rows_of_terms, score_cell, score_rows, table_of_rows
 from mlcli.scoring.curves import (
     ScoreCurve,
     curve_finding,

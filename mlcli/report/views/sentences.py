@@ -12,8 +12,7 @@ from mlcli.report.views.plan import steps_of
 from mlcli.scoring.differences import LARGEST_CLASS
 from mlcli.scoring.gates import FindingCode, GateFinding
 from mlcli.scoring.model_results import Group
-from mlcli.scoring.remarks import Remark, remarks_of
-from mlcli.scoring.verdict import ModelScore, Selection, Verdict
+from mlcli.scoring.verdict import ModelScore, Remark, Selection, Verdict, remarks_of
 
 T = TypeVar("T")
 
