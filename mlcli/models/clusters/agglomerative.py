@@ -143,10 +143,10 @@ class Merges:
             return row
 
         for step, (row, other_row) in enumerate(pairs.tolist()):
-            one, other = cluster_of(row), cluster_of(other_row)
-            children[step] = min(one, other), max(one, other)
-            parent[one] = parent[other] = rows + step
-            sizes.append(sizes[one] + sizes[other])
+            first, second = cluster_of(row), cluster_of(other_row)
+            children[step] = min(first, second), max(first, second)
+            parent[first] = parent[second] = rows + step
+            sizes.append(sizes[first] + sizes[second])
         return cls(children, heights, np.array(sizes[rows:], dtype=np.intp))
 
     def cut_into(self, clusters: int) -> Codes:
@@ -299,5 +299,6 @@ def dendrogram(title: str, merges: Merges, cluster: Codes, note: str) -> finding
         names.append(f"{which}: row {leaf + 1}" if leaf < rows else f"{which}: {len(members)} rows")
     numbers = {node: number for number, node in enumerate([*leaves, *range(first, 2 * rows - 1)])}
     pairs = [sorted(numbers[int(part)] for part in parts) for parts in merges.children[first - rows :]]
-    joined, heights = tuple((one, other) for one, other in pairs), tuple(merges.heights[first - rows :].tolist())
+    joined = tuple((upper, lower) for upper, lower in pairs)
+    heights = tuple(merges.heights[first - rows :].tolist())
     return findings.Dendrogram(title, tuple(names), joined, heights, note=note)

@@ -34,7 +34,7 @@ class OverGraph(Classifier, AnswersQuestions):
         """The factors whose product is the distribution."""
         raise NotImplementedError
 
-    def separated(self, one: Collection[int], other: Collection[int], given: Collection[int]) -> bool:
+    def separated(self, first: Collection[int], second: Collection[int], given: Collection[int]) -> bool:
         """Whether the graph says that two sets of variables are independent, given a third."""
         raise NotImplementedError
 
@@ -98,14 +98,14 @@ def names_of(columns: Sequence[Column], indices: Iterable[int]) -> str:
 
 def split_edge(text: str, sign: str) -> tuple[str, str] | None:
     """The two names that a sign joins; None if the text is no edge."""
-    name, found, other = (part.strip() for part in text.partition(sign))
-    return (name, other) if found and name and other else None
+    first, separator, second = (part.strip() for part in text.partition(sign))
+    return (first, second) if separator and first and second else None
 
 
 def read_edges(texts: Sequence[str], sign: str, columns: Sequence[Column]) -> list[tuple[int, int]]:
     """The indices of the two variables that each text joins."""
     pairs = [split_edge(text, sign) or (text, text) for text in texts]
-    return [(index_of(name, columns, "edges"), index_of(other, columns, "edges")) for name, other in pairs]
+    return [(index_of(first, columns, "edges"), index_of(second, columns, "edges")) for first, second in pairs]
 
 
 def graph_picture(
@@ -116,7 +116,7 @@ def graph_picture(
         return ()
     rank = {node: index for index, node in enumerate(order)}
     names = tuple(columns[node].name for node in order)
-    edges = tuple((rank[node], rank[other]) for node, other in pairs)
+    edges = tuple((rank[first], rank[second]) for first, second in pairs)
     return (findings.Graph("Graph", names, edges, directed),)
 
 
@@ -208,9 +208,9 @@ def _most_probable(model: OverGraph, text: str, terms: Terms, evidence: dict[int
 
 def _separation(model: OverGraph, text: str) -> findings.Lines:
     """Whether the graph separates two sets of columns."""
-    one, other = SEPARATES.split(text, maxsplit=1)
-    other, _, given = other.partition("|")
-    sets = [_terms(model.variables(), part) for part in (one, other, given)]
+    first, second = SEPARATES.split(text, maxsplit=1)
+    second, _, given = second.partition("|")
+    sets = [_terms(model.variables(), part) for part in (first, second, given)]
     if not sets[0] or not sets[1] or any(level is not None for terms in sets for level in terms.values()):
         raise UsageError(f"--ask: '{text}' names columns without levels on both sides of _||_", hint=FORMS)
     if len(set().union(*sets)) < sum(map(len, sets)):

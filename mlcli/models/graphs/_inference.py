@@ -144,15 +144,15 @@ def min_fill(scopes: Iterable[Collection[int]], variables: Collection[int]) -> l
             near.setdefault(variable, set()).update(set(scope) - {variable})
 
     def cost(variable: int) -> tuple[int, int, int]:
-        missing = sum(other not in near[one] for one, other in combinations(near[variable], 2))
+        missing = sum(second not in near[first] for first, second in combinations(near[variable], 2))
         return missing, len(near[variable]), variable
 
     left, order = set(variables), list[int]()
     while left:
         chosen = min(left, key=cost)
-        for one, other in combinations(near[chosen], 2):
-            near[one].add(other)
-            near[other].add(one)
+        for first, second in combinations(near[chosen], 2):
+            near[first].add(second)
+            near[second].add(first)
         for other in near.pop(chosen):
             near[other].discard(chosen)
         left.remove(chosen)

@@ -44,11 +44,11 @@ def best_tree(worth: Array) -> Iterator[tuple[int, int]]:
     """The edges of the tree of the largest worth (Prim), each from a node inside to a new one; 0 is the root."""
     inside, outside = [0], list(range(1, len(worth)))
     while outside:
-        pairs = ((one, other) for one in inside for other in outside)
-        one, other = max(pairs, key=lambda pair: (round(float(worth[pair]), 12), -pair[1], -pair[0]))
-        yield one, other
-        inside.append(other)
-        outside.remove(other)
+        pairs = ((start, end) for start in inside for end in outside)
+        start, end = max(pairs, key=lambda pair: (round(float(worth[pair]), 12), -pair[1], -pair[0]))
+        yield start, end
+        inside.append(end)
+        outside.remove(end)
 
 
 # Hill climbing.
@@ -107,8 +107,8 @@ def climb(variables: int, score: LocalScore, most_parents: int) -> Flags:
         gain, changed = max(_changes(arrows, cached_score, most_parents), default=(0.0, ()))
         if gain <= 1e-9:  # rounding alone makes no change
             return arrows
-        for one, other in changed:
-            arrows[one, other] = not arrows[one, other]
+        for parent, child in changed:
+            arrows[parent, child] = not arrows[parent, child]
 
 
 def _changes(
@@ -119,17 +119,17 @@ def _changes(
     for through in range(len(arrows)):
         reachable |= reachable[:, through, None] & reachable[through]
     parents = [set(np.flatnonzero(column).tolist()) for column in arrows.T]
-    for one, other in np.ndindex(*arrows.shape):
-        before = score(other, parents[other])
-        if arrows[one, other]:
-            removed = score(other, parents[other] - {one}) - before
-            yield round(removed, 9), ((one, other),)
+    for parent, child in np.ndindex(*arrows.shape):
+        before = score(child, parents[child])
+        if arrows[parent, child]:
+            removed = score(child, parents[child] - {parent}) - before
+            yield round(removed, 9), ((parent, child),)
             # If there is another path from one to the other, the turned arrow would close a cycle.
-            if len(parents[one]) < most_parents and not (arrows[one] & reachable[:, other]).any():
-                turned = score(one, parents[one] | {other}) - score(one, parents[one])
-                yield round(removed + turned, 9), ((one, other), (other, one))
-        elif one != other and len(parents[other]) < most_parents and not reachable[other, one]:
-            yield round(score(other, parents[other] | {one}) - before, 9), ((one, other),)
+            if len(parents[parent]) < most_parents and not (arrows[parent] & reachable[:, child]).any():
+                turned = score(parent, parents[parent] | {child}) - score(parent, parents[parent])
+                yield round(removed + turned, 9), ((parent, child), (child, parent))
+        elif parent != child and len(parents[child]) < most_parents and not reachable[child, parent]:
+            yield round(score(child, parents[child] | {parent}) - before, 9), ((parent, child),)
 
 
 # Cycles, order, and separation.
@@ -157,22 +157,22 @@ def in_order(arrows: Flags) -> list[int]:
     return order
 
 
-def separated(edges: Flags, one: Collection[int], other: Collection[int], given: Collection[int]) -> bool:
+def separated(edges: Flags, first: Collection[int], second: Collection[int], given: Collection[int]) -> bool:
     """Whether every path of an undirected graph between two sets meets the given variables."""
-    reached, border = set(one), set(one)
+    reached, border = set(first), set(first)
     while border:
         border = {int(near) for here in border for near in np.flatnonzero(edges[here])} - reached - set(given)
         reached |= border
-    return not reached & set(other)
+    return not reached & set(second)
 
 
-def d_separated(arrows: Flags, one: Collection[int], other: Collection[int], given: Collection[int]) -> bool:
+def d_separated(arrows: Flags, first: Collection[int], second: Collection[int], given: Collection[int]) -> bool:
     """Whether arrows say that two sets are independent, given a third (Lauritzen et al. 1990).
 
     That is separation in the moral graph of the ancestors of all three: parents of one child are joined, and
     arrows become edges.
     """
-    ancestors, border = {*one, *other, *given}, {*one, *other, *given}
+    ancestors, border = {*first, *second, *given}, {*first, *second, *given}
     while border:
         border = {int(parent) for here in border for parent in np.flatnonzero(arrows[:, here])} - ancestors
         ancestors |= border
@@ -181,4 +181,4 @@ def d_separated(arrows: Flags, one: Collection[int], other: Collection[int], giv
     among = arrows & inside & inside[:, None]
     counted = among.astype(np.intp)
     moral = among | among.T | (counted @ counted.T > 0)
-    return separated(moral, one, other, given)
+    return separated(moral, first, second, given)

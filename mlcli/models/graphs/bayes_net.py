@@ -259,18 +259,18 @@ class BayesNet(OverGraph, Classifier, CountsParameters, Generative, GivesEvidenc
             codes[:, child] = (rng.random((n, 1)) >= cumulative[:, :-1]).sum(axis=1)
         return Table.of(zip(self.variables(), codes.T, strict=True), n)
 
-    def separated(self, one: Collection[int], other: Collection[int], given: Collection[int]) -> bool:
+    def separated(self, first: Collection[int], second: Collection[int], given: Collection[int]) -> bool:
         """D-separation."""
-        return d_separated(self.arrows_, one, other, given)
+        return d_separated(self.arrows_, first, second, given)
 
     def explain(self) -> findings.Explanation:
         """The graph, the factorisation, the conditional probabilities, and the rounds of EM."""
         columns, order = self.variables(), in_order(self.arrows_)
-        pairs = [(one, other) for one, other in np.argwhere(self.arrows_).tolist()]
+        pairs = [(parent, child) for parent, child in np.argwhere(self.arrows_).tolist()]
         all_families = self._families()
         families = [all_families[child] for child in order]
         whole = f"P({names_of(columns, order)}) ="
-        arrows = tuple((columns[one].name, columns[other].name) for one, other in pairs)
+        arrows = tuple((columns[parent].name, columns[child].name) for parent, child in pairs)
         note = "" if pairs else "no arrows: all columns are independent"
         curves: list[findings.Curve] = []
         if len(self.path_):

@@ -132,8 +132,8 @@ class MarkovRandomField(OverGraph, Classifier, CountsParameters, Generative, Giv
         levels, target = self.level_counts(), len(self.columns_)
         edges = np.zeros((target + 1, target + 1), bool)
         if self.edges:
-            for one, other in read_edges(self.edges, BETWEEN, self.variables()):
-                edges[one, other] = True
+            for first, second in read_edges(self.edges, BETWEEN, self.variables()):
+                edges[first, second] = True
         elif self.structure == "all":
             edges[:] = True
         elif self.structure == "tree":
@@ -166,10 +166,10 @@ class MarkovRandomField(OverGraph, Classifier, CountsParameters, Generative, Giv
             if len(indices) == 1:
                 self.alone_[entries[indices[0]]] = logs
             else:
-                one, other = indices
-                self.edges_[one, other] = self.edges_[other, one] = True
-                self.pairs_[entries[one], entries[other]] = logs
-                self.pairs_[entries[other], entries[one]] = logs.T
+                first, second = indices
+                self.edges_[first, second] = self.edges_[second, first] = True
+                self.pairs_[entries[first], entries[second]] = logs
+                self.pairs_[entries[second], entries[first]] = logs.T
 
     def _entries(self) -> list[slice]:
         """Where the levels of each variable stand among all levels."""
@@ -179,8 +179,8 @@ class MarkovRandomField(OverGraph, Classifier, CountsParameters, Generative, Giv
     def _edge_potentials(self) -> list[tuple[tuple[int, int], Array]]:
         """Each edge with the log-potentials of its levels."""
         entries = self._entries()
-        pairs = [(int(one), int(other)) for one, other in np.argwhere(np.triu(self.edges_))]
-        return [((one, other), self.pairs_[entries[one], entries[other]]) for one, other in pairs]
+        pairs = [(int(first), int(second)) for first, second in np.argwhere(np.triu(self.edges_))]
+        return [((first, second), self.pairs_[entries[first], entries[second]]) for first, second in pairs]
 
     def factors(self) -> tuple[Factor, ...]:
         """The potentials of variables, then of edges."""
@@ -200,9 +200,9 @@ class MarkovRandomField(OverGraph, Classifier, CountsParameters, Generative, Giv
             codes[:, variable] = (rng.random((n, 1)) >= cumulative[:, :-1]).sum(axis=1)
         return Table.of(zip(self.variables(), codes.T, strict=True), n)
 
-    def separated(self, one: Collection[int], other: Collection[int], given: Collection[int]) -> bool:
+    def separated(self, first: Collection[int], second: Collection[int], given: Collection[int]) -> bool:
         """Separation by the given variables."""
-        return separated(self.edges_, one, other, given)
+        return separated(self.edges_, first, second, given)
 
     def explain(self) -> findings.Explanation:
         """The factorisation, the graph, the strengths of edges, and the potentials of those of the target."""
@@ -226,12 +226,12 @@ class MarkovRandomField(OverGraph, Classifier, CountsParameters, Generative, Giv
     def _target_tables(self) -> Iterator[findings.Table]:
         """The potentials of each edge of the target, the last variable."""
         columns = self.variables()
-        for (one, other), logs in self._edge_potentials():
-            if other == len(self.columns_):
-                potentials = zip(columns[one].levels, np.exp(logs).tolist(), strict=True)
+        for (first, second), logs in self._edge_potentials():
+            if second == len(self.columns_):
+                potentials = zip(columns[first].levels, np.exp(logs).tolist(), strict=True)
                 rows = tuple((level, *values) for level, values in potentials)
                 yield findings.Table(
-                    f"f({names_of(columns, (one, other))})", (columns[one].name, *self.classes_), rows
+                    f"f({names_of(columns, (first, second))})", (columns[first].name, *self.classes_), rows
                 )
 
     def adjustable_parameters(self, table: Table) -> float | None:
@@ -239,7 +239,7 @@ class MarkovRandomField(OverGraph, Classifier, CountsParameters, Generative, Giv
         if self.potentials is not None:
             return 0.0
         free = [count - 1 for count in self.level_counts()]
-        return float(sum(free) + sum(free[one] * free[other] for (one, other), _ in self._edge_potentials()))
+        return float(sum(free) + sum(free[first] * free[second] for (first, second), _ in self._edge_potentials()))
 
     def check_learned(self) -> None:
         """Edges and potentials that fit the columns."""
