@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from mlcli.models.clusters.k_medoids import KMedoids, _best_swap
+from mlcli.models.clusters.k_medoids import KMedoids, best_swap
 from tests.golden.asking import asked, fitted
 from tests.golden.densities import numbers_of, unlabelled
 
@@ -37,7 +37,7 @@ def test_a_swap_is_worth_what_is_said() -> None:
         for medoid in range(3)
         for row in range(3, 14)
     }
-    gain, medoid, row = _best_swap(apart, weights, places)
+    gain, medoid, row = best_swap(apart, weights, places)
     assert gain == pytest.approx(max(worth.values()))
     assert worth[medoid, row] == pytest.approx(gain)
 

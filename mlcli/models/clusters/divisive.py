@@ -56,7 +56,7 @@ class Divisive(TransductiveClusterer, Clusterer, ComparesPairs):
     distances: str | None = param(None, DISTANCES_HELP, if_given=True)
 
     diameters_: Array = learned("splits")
-    """Of each cluster that was split, in order."""
+    """The diameter of each cluster that was split, in order."""
     sizes_: Rows = learned("splits", 2)
     """The rows that stayed and that left, by split."""
 

@@ -131,14 +131,14 @@ def swap(apart: Array, weights: Array, medoids: Rows, most: int) -> tuple[Rows, 
     """The medoids after the swaps that lower the sum of distances most, and how many there were."""
     medoids = medoids.copy()
     for swaps in range(most):
-        gain, index, row = _best_swap(apart, weights, medoids)
+        gain, index, row = best_swap(apart, weights, medoids)
         if gain <= 1e-12 * _total(apart, weights, medoids):
             return medoids, swaps
         medoids[index] = row
     return medoids, most
 
 
-def _best_swap(apart: Array, weights: Array, medoids: Rows) -> tuple[float, int, int]:
+def best_swap(apart: Array, weights: Array, medoids: Rows) -> tuple[float, int, int]:
     """By how much the best swap lowers the sum; a row that loses its medoid goes to its second one, or the new."""
     among = np.hstack([apart[:, medoids], np.full((len(apart), 1), np.inf)])
     order = np.argsort(among, axis=1, kind="stable")[:, :2]

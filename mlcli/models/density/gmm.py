@@ -79,7 +79,7 @@ class GaussianMixture(DensityOfComponents, DensityEstimator, Clusterer):
     means_: Array = learned()
     covariances_: Array = learned()
     log_likelihoods_: Array = learned()
-    """Of the best start, and after each round from there."""
+    """The log-likelihood of the best start, and after each round from there."""
 
     accepts = Accepts(weights=True, prefers_scaled=True)
 

@@ -46,7 +46,7 @@ class NormalClasses(Classifier, CountsParameters, Generative, GivesEvidence, Row
     priors_: Array = learned("classes")
     centre_: Array = learned("columns")
     means_: Array = learned("classes", "columns")
-    """Of each class, from the centre (classes × columns)."""
+    """The mean of each class, less the centre (classes × columns)."""
 
     def conflicts(self) -> list[str]:
         """Given priors add up to 1."""

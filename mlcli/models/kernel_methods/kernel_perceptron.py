@@ -42,7 +42,7 @@ from mlcli.engines.kernel_models import KernelModel, distinct_rows
 from mlcli.tasks.classification import Classifier, LabelledRows
 
 FIELDS = 5
-"""Of a stored visit, beside f of each class."""
+"""The number of fields of a stored visit, beside f of each class."""
 
 
 @register("kernel-perceptron", reference="Aizerman, Braverman & Rozonoer 1964; averaged: Freund & Schapire 1999")
@@ -62,7 +62,7 @@ class KernelPerceptron(KernelModel, Classifier, ComparesPairs, RowExplainer, Uns
     visited_: tuple[int, int, int] = learned()
     """Passes, rows that were ever a mistake, mistakes of the last pass."""
     visits_: Array = learned()
-    """Of the first visits the pass, row, class, rival, whether it was a mistake, and f of each class before."""
+    """The first visits: pass, row, class, rival, whether it was a mistake, and f of each class before."""
 
     @property
     def unstable(self) -> bool:

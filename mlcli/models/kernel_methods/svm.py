@@ -86,16 +86,16 @@ class SupportVectorMachine(
     tolerance: float = param(1e-3, "tolerance of the margin, in units of f", gt=0, le=0.5)
 
     sides_: Codes = learned("machines", 2)
-    """Of each machine the class for which f is negative (or -1: all others), and that for which it is positive."""
+    """For each machine the class with negative f (or -1: all others), then the class with positive f."""
     coefficients_: Array = learned("points", "machines")
     """αy (support vectors × machines)."""
     offsets_: Array = learned("machines")
     slopes_: Array = learned("machines")
     norms_: Array = learned("machines")
     support_: Array = learned()
-    """Of each class how many rows are on the margin, inside it, and outside."""
+    """For each class the number of rows on the margin, inside it, and outside."""
     errors_: Array = learned()
-    """The share of training rows answered wrongly, by all rows and by all others."""
+    """The error on training rows, and by leave-one-out."""
     distances_: Array = learned()
     """How far the training rows of two classes are from the plane: edges, then counts of each class."""
 
@@ -137,12 +137,12 @@ class SupportVectorMachine(
         cache: dict[int, tuple[float, BinarySVM]] = self.shared(("machines", same_but_for_C), dict)
         for index, sides in enumerate(self.sides_.tolist()):
             either = [span for k, span in spans.items() if k in sides or REST in sides]
-            of = np.concatenate([np.arange(span.start, span.stop) for span in either])
+            members = np.concatenate([np.arange(span.start, span.stop) for span in either])
             least, machine = cache.get(index, (np.inf, None))
             if machine is None or self.C is None or least > self.C:
-                y, own = np.where(rows.y[of] == sides[1], 1.0, -1.0), among(K, either, room)
-                margin = self._margin(own, y, costs[of])
-                machine = BinarySVM(of, margin, left_out(own, margin))
+                y, own = np.where(rows.y[members] == sides[1], 1.0, -1.0), among(K, either, room)
+                margin = self._margin(own, y, costs[members])
+                machine = BinarySVM(members, margin, left_out(own, margin))
                 if self.C is not None and margin.converged and not margin.stopped:
                     cache[index] = self.C, machine
             yield machine
@@ -177,8 +177,8 @@ class SupportVectorMachine(
             y = np.searchsorted(self.sides_[:, 1], rows.y).astype(np.int32)
             return np.full(len(machines), slope(scores, y, rows.weights))
         slopes = [
-            slope_of_two(scores[of, index], margin.target, rows.weights[of])
-            for index, (of, margin, _) in enumerate(machines)
+            slope_of_two(scores[members, index], margin.target, rows.weights[members])
+            for index, (members, margin, _) in enumerate(machines)
         ]
         return np.array(slopes)
 

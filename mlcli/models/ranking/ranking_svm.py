@@ -64,7 +64,7 @@ class RankingSVM(Ranker):
     max_iterations: int = param(200, "maximum number of steps", ge=1)
 
     weights_: Array = learned()
-    """Of the columns; or of each option and, for each column, of its product with each option."""
+    """A weight for each column; or for each option, then for the product of each column with each option."""
     pairs_: int = learned()
     in_order_: float = learned()
     """The share of the training pairs, by weight, that are in the right order."""

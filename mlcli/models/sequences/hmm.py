@@ -101,7 +101,7 @@ class HiddenMarkovModel(Tagger, CountsParameters, Generative, RowExplainer):
     """Logarithms: levels and the unknown one × tags."""
     means_: Array = learned()
     variances_: Array = learned()
-    """Of columns of numbers: tags × columns."""
+    """Means and variances of columns of numbers: tags × columns."""
     path_: Array = learned()
     """The log-likelihood of every round of Baum-Welch."""
     lengths_: Rows = learned()

@@ -63,7 +63,7 @@ class MarkovChain(Tagger, CountsParameters, Generative):
     transitions_: Array = learned()
     """Logarithms: histories, oldest first, × symbols and boundary."""
     perplexity_: float = learned()
-    """Of the training rows."""
+    """The perplexity of the training rows."""
     lengths_: Rows = learned()
     """How many rows each training sequence had, in ascending order."""
 
