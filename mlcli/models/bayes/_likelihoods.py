@@ -88,8 +88,8 @@ def with_floors(data: LabelledRows, variances: Array, columns: Rows) -> tuple[Ar
         gaps[j] = (distinct[-1] - distinct[0]) / (len(distinct) - 1)
         variances[:, j] = np.maximum(variances[:, j], (gaps[j] / 6) ** 2)
     if messages:
-        text = "numbers that do not vary within a class have a floor below their spread"
-        warnings.warn(f"{text}: {listed(messages, 3)}", MlcliWarning, stacklevel=3)
+        message = "numbers that do not vary within a class have a floor below their spread"
+        warnings.warn(f"{message}: {listed(messages, 3)}", MlcliWarning, stacklevel=3)
     return variances, gaps
 
 

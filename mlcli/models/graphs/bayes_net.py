@@ -189,8 +189,8 @@ class BayesNet(OverGraph, Classifier, CountsParameters, Generative, GivesEvidenc
         for family in families:
             if np.prod([float(levels[variable]) for variable in family]) > 10_000_000:
                 columns = self.variables()
-                what = f"'{columns[family[-1]].name}' has too many parents: {names_of(columns, family[:-1])}"
-                raise FitError(what, hint="give it fewer, or fewer levels")
+                message = f"'{columns[family[-1]].name}' has too many parents: {names_of(columns, family[:-1])}"
+                raise FitError(message, hint="give it fewer, or fewer levels")
         return [counts(codes, levels, family, weights) for family in families]
 
     def _added(self, table: Array) -> float:

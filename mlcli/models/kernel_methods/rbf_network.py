@@ -109,9 +109,10 @@ class RadialBasisNetwork(Classifier, Regressor, RowExplainer):
 
     def conflicts(self) -> list[str]:
         """One width, and one number of centres."""
-        result = one_width(self.gamma, self.sigma)
-        both = self.every_row and self.centres is not None
-        return result + ["with every_row there are as many centres as rows: leave centres out"] * both
+        problems = one_width(self.gamma, self.sigma)
+        if self.every_row and self.centres is not None:
+            problems.append("with every_row there are as many centres as rows: leave centres out")
+        return problems
 
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
         """Place the centres, then learn weights and widths in turn."""

@@ -75,9 +75,12 @@ class Similarity(Classifier, Regressor, RowExplainer):
 
     def conflicts(self) -> list[str]:
         """One width, and one way to choose landmarks."""
-        both = self.landmarks is not None and self.landmark_rows is not None
-        text = "landmarks says how many are drawn, landmark_rows which rows they are: give one of them"
-        return one_width(self.gamma, self.sigma) + [text] * both
+        problems = one_width(self.gamma, self.sigma)
+        if self.landmarks is not None and self.landmark_rows is not None:
+            problems.append(
+                "landmarks says how many are drawn, landmark_rows which rows they are: give one of them"
+            )
+        return problems
 
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
         """Choose the width, and store the landmarks."""

@@ -167,8 +167,8 @@ class SupportVectorMachine(
             solution = solve(K, y, *bounds, tolerance=self.tolerance, moves=200_000)
         inside = int((y * solution.scores < 1 - 2 * self.tolerance).sum())
         if inside or solution.bounded.any():
-            text = f"no plane keeps all rows off a hard margin: {inside} of {len(y)} are still inside it"
-            warnings.warn(f"{text}; give C to allow that, or another kernel", MlcliWarning, stacklevel=3)
+            message = f"no plane keeps all rows off a hard margin: {inside} of {len(y)} are still inside it"
+            warnings.warn(f"{message}; give C to allow that, or another kernel", MlcliWarning, stacklevel=3)
         return solution.turned(first)
 
     def _slopes(self, rows: LabelledRows, machines: Sequence[BinarySVM], scores: Array) -> Array:
