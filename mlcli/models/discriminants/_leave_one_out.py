@@ -20,9 +20,9 @@ from mlcli.engines.posteriors import certain_posterior, log_priors
 from mlcli.tasks.classification import LabelledRows
 
 LEAST = 1e-5
-"""The smallest eigenvalue of a covariance that leaves enough digits, in units of its columns or the shared one."""
+"""The smallest eigenvalue that leaves enough digits, in units of columns or of the shared covariance."""
 ROUNDING = 2e-15
-"""The error of a squared distance, in units of it and for a covariance without small eigenvalues."""
+"""The relative error of a squared distance, for a covariance without small eigenvalues."""
 
 Priors = tuple[float, ...] | None
 
@@ -37,38 +37,38 @@ class Classes:
     present: Codes
     counts: Array
     means: Array
-    away: Array
+    deviations: Array
     """Each row less the mean of its class."""
     scatter: Array
-    """Of all classes, each about its own mean."""
+    """The scatter of all classes, each about its own mean."""
     least: float
     """The smallest eigenvalue of the scatter, which has a diagonal of ones."""
 
     @classmethod
     def of(cls, rows: LabelledRows, steps: Sequence[Step]) -> Classes | None:
-        """The classes; None where a class has one row, or columns hardly vary within classes or are collinear."""
-        seen = LeaveOneOutTable.behind(rows.table, steps)
+        """The classes; None if a class has one row, or columns hardly vary within classes or are collinear."""
+        view = LeaveOneOutTable.behind(rows.table, steps)
         present, y, counts = np.unique(rows.y, return_inverse=True, return_counts=True)
-        if seen is None or counts.min() < 2:
+        if view is None or counts.min() < 2:
             return None
-        numbers = seen.table.numbers[:, ~seen.redundant]
+        numbers = view.table.numbers[:, ~view.redundant]
         numbers = numbers[:, np.ptp(numbers, axis=0) > 0]
         X = centred(numbers)
         means = np.array([X[y == k].mean(axis=0) for k in range(len(counts))])
-        away = X - means[y]
-        unit = np.sqrt((away**2).sum(axis=0))
+        deviations = X - means[y]
+        unit = np.sqrt((deviations**2).sum(axis=0))
         largest = np.abs(numbers).max(axis=0, initial=0.0)
         if (unit <= 1e-8 * np.sqrt(len(X)) * largest).any():  # within classes a column may vary by rounding alone
             return None
-        away /= unit
-        scatter = away.T @ away
+        deviations /= unit
+        scatter = deviations.T @ deviations
         least = float(np.linalg.eigvalsh(scatter).min(initial=1.0))
         if least < LEAST:
             return None
-        return cls(X / unit, y, present, counts.astype(np.float64), means / unit, away, scatter, least)
+        return cls(X / unit, y, present, counts.astype(np.float64), means / unit, deviations, scatter, least)
 
     def posteriors(self, rows: LabelledRows, priors: Priors, log_densities: Array, errors: Array) -> Array:
-        """Those of each row, from its log-densities by class without it; NaN where errors of these matter."""
+        """The posteriors of each row from its log-densities by class without it; NaN if their errors matter."""
         totals = rows.class_totals - rows.outputs
         joint = np.full(totals.shape, -np.inf)
         joint[:, self.present] = log_densities
@@ -83,15 +83,15 @@ def lda_without_each_row(rows: LabelledRows, steps: Sequence[Step], priors: Prio
         return None
     index, ratio = np.arange(len(rows)), (classes.counts / (classes.counts - 1))[classes.y]
     whitener = np.linalg.inv(np.linalg.cholesky(classes.scatter)).T
-    away = classes.away @ whitener
-    left = 1 - ratio * (away**2).sum(axis=1)
+    deviations = classes.deviations @ whitener
+    left = 1 - ratio * (deviations**2).sum(axis=1)
     from_means = (classes.X @ whitener)[:, None] - classes.means @ whitener
-    from_means[index, classes.y] = ratio[:, None] * away
-    known = left * classes.least >= LEAST
-    across = np.einsum("nkp,np->nk", from_means, away)
-    lengths = (from_means**2).sum(axis=2) + (ratio / np.where(known, left, 1.0))[:, None] * across**2
+    from_means[index, classes.y] = ratio[:, None] * deviations
+    certain = left * classes.least >= LEAST
+    across = np.einsum("nkp,np->nk", from_means, deviations)
+    lengths = (from_means**2).sum(axis=2) + (ratio / np.where(certain, left, 1.0))[:, None] * across**2
     lengths *= freedom
-    errors = np.where(known, ROUNDING / (classes.least * np.where(known, left, 1.0)), np.inf)
+    errors = np.where(certain, ROUNDING / (classes.least * np.where(certain, left, 1.0)), np.inf)
     return classes.posteriors(rows, priors, -0.5 * lengths, errors * (1 + _second_smallest(lengths)))
 
 
@@ -104,27 +104,27 @@ def qda_without_each_row(
         return None
     shared = classes.scatter / (len(rows) - ddof * len(classes.counts))
     whitener = np.linalg.inv(np.linalg.cholesky(shared)).T
-    X, means, away, columns = classes.X @ whitener, classes.means @ whitener, classes.away @ whitener, len(shared)
+    X, means, deviations = classes.X @ whitener, classes.means @ whitener, classes.deviations @ whitener
     log_densities, errors = np.empty((len(X), len(means))), np.empty(len(X))
     needed, lengths = max(LEAST, 100 * floor), np.empty((len(X), len(means)))
     for k, count in enumerate(classes.counts):
         own, free, ratio = classes.y == k, count - ddof, count / (count - 1)
-        variances, directions = np.linalg.eigh(away[own].T @ away[own] / free)
+        variances, directions = np.linalg.eigh(deviations[own].T @ deviations[own] / free)
         if variances.min(initial=1.0) < needed:
             return None
         lengths[:, k] = (((X - means[k]) @ (directions / np.sqrt(variances))) ** 2).sum(axis=1)
         log_determinant = np.full(len(X), np.log(variances).sum())
         leverage = lengths[own, k] / free
         left = 1 - ratio * leverage
-        known = left * variances.min(initial=1.0) >= needed
-        left = np.where(known, left, 1.0)
+        certain = left * variances.min(initial=1.0) >= needed
+        left = np.where(certain, left, 1.0)
         lengths[own, k] = ratio**2 * leverage / left * (free - 1)
-        log_determinant[own] += columns * np.log(free / (free - 1)) + np.log(left)
+        log_determinant[own] += len(shared) * np.log(free / (free - 1)) + np.log(left)
         log_densities[:, k] = -0.5 * (log_determinant + lengths[:, k])
-        errors[own] = np.where(known, ROUNDING / (classes.least * variances.min(initial=1.0) * left), np.inf)
+        errors[own] = np.where(certain, ROUNDING / (classes.least * variances.min(initial=1.0) * left), np.inf)
     return classes.posteriors(rows, priors, log_densities, errors * (1 + _second_smallest(lengths)))
 
 
 def _second_smallest(lengths: Array) -> Array:
-    """The second smallest number of each row: the size of what two likely classes differ in."""
+    """The second smallest number of each row, by which the two likeliest classes differ."""
     return np.partition(lengths, min(1, lengths.shape[1] - 1), axis=1)[:, min(1, lengths.shape[1] - 1)]
