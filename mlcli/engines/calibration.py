@@ -59,10 +59,10 @@ def slope(scores: Array, y: Codes, weights: Array) -> float:
         shares = softmax((at * columns).T).T
         means = (shares * columns).sum(axis=0)
         mean, curve = float(weights @ means), float(weights @ ((shares * columns**2).sum(axis=0) - means**2))
-        lacking = most - mean
+        shortfall = most - mean
         low, high = (low, at) if mean > target else (at, high)
-        rising = curve > 0 and lacking > 0 and target < most
-        step = at + lacking * np.log(lacking / (most - target)) / curve if rising else np.inf
+        rising = curve > 0 and shortfall > 0 and target < most
+        step = at + shortfall * np.log(shortfall / (most - target)) / curve if rising else np.inf
         if low == high:
             break
         if abs(step - at) <= 1e-8 * at:
