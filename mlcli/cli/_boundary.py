@@ -1,4 +1,4 @@
-"""The one place where errors end: each becomes plain text on stderr and an exit code, never a traceback."""
+"""The one place that catches errors: each becomes plain text on stderr and an exit code, never a traceback."""
 
 from __future__ import annotations
 
@@ -17,8 +17,6 @@ from mlcli.cli._console import remark, stdout_for_results
 from mlcli.core.errors import ExitCode, MlcliError, StoreError
 
 DEBUG = "MLCLI_DEBUG"
-MOST_PROBLEMS = 50
-"""More than these are counted only: nobody reads on."""
 
 
 @contextmanager
@@ -84,7 +82,7 @@ def _print_usage_error(error: typer.TyperException, words: Sequence[str]) -> int
 
 @contextmanager
 def _warnings_as_remarks() -> Iterator[None]:
-    """What the body warns of is said plainly, without the place in the code that a programmer would want."""
+    """Show warnings of the body as plain sentences, without the line of code."""
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_: remark(f"Warning: {message}")
         yield
@@ -92,10 +90,11 @@ def _warnings_as_remarks() -> Iterator[None]:
 
 def _print_problems(error: MlcliError, words: Sequence[str]) -> int:
     """Print every problem of an error; return its exit code."""
-    for problem in error.problems[:MOST_PROBLEMS]:
+    most = 50  # nobody reads more
+    for problem in error.problems[:most]:
         remark(f"Error: {problem}")
-    if len(error.problems) > MOST_PROBLEMS:
-        remark(f"... and {len(error.problems) - MOST_PROBLEMS:,} more problems of this kind or others")
+    if len(error.problems) > most:
+        remark(f"... and {len(error.problems) - most:,} more problems of this kind or others")
     if error.exit_code in (ExitCode.USAGE, ExitCode.DATA):
         from mlcli.cli._advice import on_single_dash
 
@@ -105,7 +104,7 @@ def _print_problems(error: MlcliError, words: Sequence[str]) -> int:
 
 
 def print_system_error(error: OSError) -> int:
-    """Say what the system refuses; return the exit code. A disk that is full without a name is that of stdout."""
+    """Say what the system refuses; return the exit code. A full disk without a file name is that of stdout."""
     if error.filename is None and error.errno == errno.ENOSPC:
         _detach_stdout()
         error.filename = "standard output"
@@ -127,7 +126,7 @@ def _reported_as_bug(error: Exception) -> int:
         remark(trace)
         location = "the traceback above"
     else:
-        location = f"the file {_written(trace)}"
+        location = f"the file {write_bug_report(trace)}"
     remark(
         f"Error: this is a bug in mlcli ({type(error).__name__}: {error})\n"
         f"  please report it to the project's issue tracker with {location}\n"
@@ -136,13 +135,14 @@ def _reported_as_bug(error: Exception) -> int:
     return ExitCode.BUG
 
 
-def _written(trace: str) -> Path:
+def write_bug_report(trace: str) -> Path:
+    """Write a traceback to a temporary file, with the versions and the command line."""
     import platform
     import shlex
     import tempfile
 
     handle, name = tempfile.mkstemp(prefix="mlcli-bug-", suffix=".txt")
-    made_by = f"mlcli {__version__}, Python {platform.python_version()}, {platform.platform()}"
+    versions = f"mlcli {__version__}, Python {platform.python_version()}, {platform.platform()}"
     with open(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
-        file.write(f"{made_by}\ncommand: mlcli {shlex.join(sys.argv[1:])}\n\n{trace}")
+        file.write(f"{versions}\ncommand: mlcli {shlex.join(sys.argv[1:])}\n\n{trace}")
     return Path(name)

@@ -1,4 +1,4 @@
-"""What the shell may complete: data, columns, tasks, metrics, parameters, runs; Typer picks what fits."""
+"""What the shell completes: datasets, columns, tasks, metrics, parameters, runs; Typer filters by prefix."""
 
 from __future__ import annotations
 
@@ -8,20 +8,16 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-SUBJECTS = ("data", "reference", "subjects")
-"""What verbs call the tables that they are given."""
-MOST_COMPLETED = 100
-DELIMITERS = ",;\t|"
-WORDS, PLACE, NAMED = "COMP_WORDS", "COMP_CWORD", "MLCLI_COMP_NAME"
-"""Variables: the words that bash has, the place of the one to complete, and the name whose value that is."""
+WORDS, INDEX, NAMED = "COMP_WORDS", "COMP_CWORD", "MLCLI_COMP_NAME"
+"""Variables: the words that bash has, the index of the one to complete, and the name whose value that is."""
 
 
 def join_words(environment: MutableMapping[str, str]) -> None:
-    """Put words together that bash breaks at every "=", such as k=3; of the last the value is left."""
+    """Join words that bash breaks at every "=", such as k=3; of the last word the value is left."""
     environment.pop(NAMED, None)
-    if PLACE not in environment:
+    if INDEX not in environment:
         return
-    *given, last = environment[WORDS].split("\n")[: int(environment[PLACE]) + 1]
+    *given, last = environment[WORDS].split("\n")[: int(environment[INDEX]) + 1]
     if last == "=":
         given, last = [*given, last], ""
     if given[-1:] == ["="]:
@@ -29,7 +25,7 @@ def join_words(environment: MutableMapping[str, str]) -> None:
         if not given[-1].startswith("-"):
             environment[NAMED] = given.pop()
     joined = "\n".join(given).replace("\n=\n", "=")
-    environment.update({WORDS: f"{joined}\n{last}", PLACE: str(joined.count("\n") + 1)})
+    environment.update({WORDS: f"{joined}\n{last}", INDEX: str(joined.count("\n") + 1)})
 
 
 def data_names(incomplete: str) -> list[str]:
@@ -37,16 +33,28 @@ def data_names(incomplete: str) -> list[str]:
     from mlcli.data.shipped import FILE_SUFFIXES, shipped_paths
 
     folder = Path(incomplete).parent if "/" in incomplete else Path()
-    matches = [str(path) for path in _listed(folder) if path.name.lower().endswith(FILE_SUFFIXES)]
-    return [*shipped_paths(), *matches]
+    paths: list[Path] = []
+    with suppress(OSError):
+        paths = sorted(folder.iterdir())
+    return [*shipped_paths(), *(str(path) for path in paths if path.name.lower().endswith(FILE_SUFFIXES))]
 
 
 def column_names(ctx: Any) -> list[str]:
     """The columns of the first table on the command line."""
-    # Behind an option that has no value yet, arguments have not found their names.
-    given = next((ctx.params[name] for name in SUBJECTS if ctx.params.get(name)), ctx.args)
-    first = given if isinstance(given, str) else next(iter(given), "")
-    return _header_of(first) if first else []
+    import csv
+
+    from mlcli.data.shipped import find_or_none
+
+    # After an option that has no value yet, the arguments have no names.
+    names = ("data", "reference", "subjects")
+    tables = next((ctx.params[name] for name in names if ctx.params.get(name)), ctx.args)
+    first = tables if isinstance(tables, str) else next(iter(tables), "")
+    path = find_or_none(first) if first else None
+    if path is not None:
+        with suppress(OSError, UnicodeDecodeError), path.open(encoding="utf-8-sig", newline="") as file:
+            line = file.readline()
+            return next(csv.reader([line], delimiter=max(",;\t|", key=line.count)), [])
+    return []
 
 
 def task_names() -> list[str]:
@@ -89,30 +97,9 @@ def run_numbers(ctx: Any) -> list[tuple[str, str]]:
     from mlcli.experiment.store.store import DEFAULT_PLACE, Store
 
     with suppress(MlcliError), Store.read(Path(ctx.params.get("store") or DEFAULT_PLACE)) as opened:
-        return [(str(run.id), run.title) for run in opened.runs.all(newest=MOST_COMPLETED)]
+        return [(str(run.id), run.title) for run in opened.runs.all(newest=100)]
     return []
 
 
-def _listed(folder: Path) -> list[Path]:
-    with suppress(OSError):
-        return sorted(folder.iterdir())
-    return []
-
-
-def _header_of(reference: str) -> list[str]:
-    """The names in the first line of a table, read as simply as will do."""
-    import csv
-
-    from mlcli.data.shipped import find_or_none
-
-    path = find_or_none(reference)
-    if path is None:
-        return []
-    with suppress(OSError, UnicodeDecodeError), path.open(encoding="utf-8-sig", newline="") as file:
-        line = file.readline()
-        return next(csv.reader([line], delimiter=max(DELIMITERS, key=line.count)), [])
-    return []
-
-
-def _typed(value: Any) -> str:
+def _typed(value: object) -> str:
     return "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)

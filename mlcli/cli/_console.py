@@ -1,4 +1,4 @@
-"""Where output goes: results to stdout, remarks to stderr, colour only where a terminal shows it."""
+"""Output: results go to stdout, remarks to stderr, colour only to terminals."""
 
 from __future__ import annotations
 
@@ -18,9 +18,6 @@ from mlcli.report.page import Page
 if TYPE_CHECKING:
     from mlcli.api.reports import Report
 
-NARROWEST_PAGE = 40
-PROSE = 110
-"""Columns of prose where nothing says how wide a page is."""
 UNSHOWN = {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), *range(0xD800, 0xE000))}
 """Control characters, which terminals may obey, and bytes of a path that are no text: JSON escapes neither."""
 
@@ -89,11 +86,11 @@ def remark(text: str) -> None:
 
 
 def page_for(stream: TextIO) -> Page:
-    """The page of a stream: as wide as its terminal, or as COLUMNS says; in a pipe prose alone is folded."""
+    """The page of a stream: as wide as its terminal, or as COLUMNS says; in a pipe only prose is folded."""
     encoding = stream.encoding or "utf-8"
     if not (stream.isatty() or os.environ.get("COLUMNS", "").isdigit()):
-        return Page(None, encoding, PROSE)
-    return Page(max(NARROWEST_PAGE, shutil.get_terminal_size().columns), encoding)
+        return Page(None, encoding, 110)
+    return Page(max(40, shutil.get_terminal_size().columns), encoding)
 
 
 def is_terminal(stream: TextIO) -> bool:

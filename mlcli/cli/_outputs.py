@@ -1,4 +1,4 @@
-"""What commands write: files, which are never replaced without ``--force``, rows, pages and pictures."""
+"""Writing files, which are never replaced without ``--force``: rows, pages and pictures."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, TextIO
+from typing import Annotated, TextIO
 
 import typer
 
@@ -100,7 +100,17 @@ def write_rows(
 
 def _print(columns: Columns, format: str) -> None:
     if format != CSV:
-        show_result(View(lambda: _table(columns), lambda: _records(columns)), format)
+        typed = {name: _values(cells) for name, cells in columns.items()}
+        numbers = [
+            index
+            for index, values in enumerate(typed.values())
+            if not any(isinstance(value, str) for value in values)
+        ]
+        view = View(
+            lambda: (grid(columns, zip(*columns.values(), strict=True), right=numbers),),
+            lambda: [dict(zip(columns, row, strict=True)) for row in zip(*typed.values(), strict=True)],
+        )
+        show_result(view, format)
         return
     import csv
 
@@ -121,23 +131,12 @@ class _PrintableStream:
         return self._terminal.write(self._page.shown(line.removesuffix("\n")) + "\n")
 
 
-def _table(columns: Columns) -> Document:
-    texts = [any(isinstance(value, str) for value in _values(cells)) for cells in columns.values()]
-    numbers = [index for index, is_text in enumerate(texts) if not is_text]
-    return (grid(columns, zip(*columns.values(), strict=True), right=numbers),)
-
-
-def _records(columns: Columns) -> list[dict[str, Any]]:
-    typed = map(_values, columns.values())
-    return [dict(zip(columns, row, strict=True)) for row in zip(*typed, strict=True)]
-
-
-def _values(cells: Sequence[str]) -> list[Any]:
-    """Numbers where all cells are numbers, and None where there is none."""
+def _values(cells: Sequence[str]) -> Sequence[float | str | None]:
+    """Numbers if all cells are numbers, None for empty cells."""
     for kind in (int, float):
         with suppress(ValueError):
             result = [kind(cell) if cell else None for cell in cells]
-            if all(one is None or math.isfinite(one) for one in result):
+            if all(value is None or math.isfinite(value) for value in result):
                 return result
     return [cell or None for cell in cells]
 

@@ -192,17 +192,22 @@ def eval_command(
     """
     from mlcli.api.running import RunOptions
     from mlcli.cli._running import run_and_show
+    from mlcli.core.errors import UsageError
+    from mlcli.core.names import did_you_mean
     from mlcli.data.shipped import table_files
-    from mlcli.experiment.spec.cells import Experiment
+    from mlcli.experiment.spec.cells import AVERAGES, Experiment
     from mlcli.experiment.spec.datasets import metrics_of_class
     from mlcli.experiment.spec.shorthands import costs_from_text, with_costs
 
     shown = views.wanted(ALSO_SHOWN)
+    if scores.average is not None and scores.average not in AVERAGES:
+        what = f"--average is one of {', '.join(AVERAGES)}; was given '{scores.average}'"
+        raise UsageError(what, hint=did_you_mean(scores.average, AVERAGES, "ways"))
     experiment = Experiment(
         data=tuple(columns.of(file) for name in data for file in table_files(name)),
         models=models.specs(tuning.settings()),
         protocol=splits.spec(),
-        average=_valid_average(scores.average),
+        average=scores.average or "",
         metrics=metrics_of_class(scores.metrics or (), columns.positive),
         cost=costs_from_text(scores.cost) if scores.cost else None,
         seed=splits.seed,
@@ -215,14 +220,3 @@ def eval_command(
     )
     details = views.details(ALSO_SHOWN)
     run_and_show([with_costs(experiment)], store, RunOptions(jobs), details, pages, format)
-
-
-def _valid_average(average: str | None) -> str:
-    from mlcli.core.errors import UsageError
-    from mlcli.core.names import did_you_mean
-    from mlcli.experiment.spec.cells import AVERAGES
-
-    if average is not None and average not in AVERAGES:
-        what = f"--average is one of {', '.join(AVERAGES)}; was given '{average}'"
-        raise UsageError(what, hint=did_you_mean(average, AVERAGES, "ways"))
-    return average or ""

@@ -10,9 +10,6 @@ import typer
 from mlcli.cli._options import Data, Force, Target, Task
 from mlcli.cli._outputs import refuse_to_replace
 
-SCHEMA = Path(".mlcli") / "experiment.schema.json"
-"""The schema of experiment files, relative to one that init has written."""
-
 EXAMPLES = ("mlcli init penguins", "mlcli init my.csv --target price -o prices.yaml")
 
 
@@ -31,37 +28,27 @@ def init_command(
     Its JSON Schema is written to .mlcli/ beside it, so that editors complete
     and check the file.
     """
+    import json
+    import os
+
     from mlcli.cli._console import show_line
     from mlcli.core.files import write
     from mlcli.data.load import load
+    from mlcli.data.shipped import find, is_path
+    from mlcli.experiment.spec.json_schema import experiment_schema
     from mlcli.experiment.spec.templates import first_experiment
 
     refuse_to_replace(output, force)
-    text = first_experiment(_reference_from(output, reference), load(reference, target=target, task=task))
-    write(output, f"# yaml-language-server: $schema={_schema_beside(output)}\n{text}")
-    show_line(f"wrote {output}; next: mlcli run {output} --dry-run, then mlcli run {output}")
-
-
-def _schema_beside(output: Path) -> str:
-    """The schema of this version, written where editors of the experiment find it."""
-    import json
-
-    from mlcli.core.files import write
-    from mlcli.experiment.spec.json_schema import experiment_schema
-
-    (output.parent / SCHEMA).parent.mkdir(exist_ok=True)
-    write(output.parent / SCHEMA, json.dumps(experiment_schema()))
-    return SCHEMA.as_posix()
-
-
-def _reference_from(output: Path, reference: str) -> str:
-    """The dataset as the experiment file must name it: paths begin at the file's folder."""
-    import os
-
-    from mlcli.data.shipped import find, is_path
-
     path = Path(os.path.expanduser(reference))
-    if not is_path(reference) and not os.path.isfile(path):
+    if is_path(reference) or os.path.isfile(path):
+        # paths of an experiment file begin at its folder
+        name = str(path) if path.is_absolute() else os.path.relpath(path, output.parent)
+    else:
         find(reference)
-        return reference
-    return os.path.relpath(path, output.parent) if not path.is_absolute() else str(path)
+        name = reference
+    text = first_experiment(name, load(reference, target=target, task=task))
+    schema = Path(".mlcli") / "experiment.schema.json"
+    (output.parent / schema).parent.mkdir(exist_ok=True)
+    write(output.parent / schema, json.dumps(experiment_schema()))
+    write(output, f"# yaml-language-server: $schema={schema.as_posix()}\n{text}")
+    show_line(f"wrote {output}; next: mlcli run {output} --dry-run, then mlcli run {output}")

@@ -1,4 +1,4 @@
-"""Where the shell enters: what must be settled before anything is imported: streams, Ctrl-C and SIGTERM."""
+"""The entry point: streams and signals are set up before anything is imported."""
 
 from __future__ import annotations
 
@@ -12,15 +12,12 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 
 STDOUT, STDERR = 1, 2
-OBJECTS_BETWEEN_COLLECTIONS = 500_000
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-AFTER_A_SIGNAL = 128
-"""Added to the number of a signal, as shells do, it is the exit code."""
 _received: list[int] = []
 
 
 def main() -> None:
-    """Run the command line, from its first import to its last word."""
+    """Run the command line."""
     with interruptible():
         _open_streams()
         _run()
@@ -28,32 +25,35 @@ def main() -> None:
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Run the body, whose work a signal ends in good order, a second one at once; the exit code says by which."""
-    for signals in SIGNALS:
-        signal.signal(signals, _interrupt)
+    """Run the body: a signal ends it in good order, a second one at once; the exit code tells which."""
+    for number in SIGNALS:
+        signal.signal(number, _interrupt)
     try:
         yield
     except (SystemExit, KeyboardInterrupt):
         if _received:
             exec("")  # after a signal that met an exec, as dataclasses have, Python would end itself by SIGINT
-            raise SystemExit(AFTER_A_SIGNAL + _received[0]) from None
+            raise SystemExit(128 + _received[0]) from None  # as shells have it
         raise
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
     _received.append(number)
-    for signals in SIGNALS:
-        signal.signal(signals, signal.SIG_DFL)
+    for each in SIGNALS:
+        signal.signal(each, signal.SIG_DFL)
     with suppress(OSError):
         os.write(STDERR, b"\nInterrupted.\n")
     raise KeyboardInterrupt
 
 
 def _open_streams() -> None:
-    """Open what the shell has closed, or the next file that is opened would be written to as if it were stdout."""
-    closed = [number for number in range(3) if _is_closed(number)]
+    """Open the streams that the shell has closed; else the next opened file would be written to as stdout."""
+    closed = []
     for number, name in enumerate(("stdin", "stdout", "stderr")):
-        if number in closed:
+        try:
+            os.fstat(number)
+        except OSError:
+            closed.append(number)
             os.open(os.devnull, os.O_RDWR)  # it gets the lowest number that is free
             setattr(sys, name, os.fdopen(number, "w" if number else "r", encoding="utf-8", closefd=False))
     if isinstance(sys.stdout.buffer, io.RawIOBase):  # python -u, which loses the rest of what a signal cuts short
@@ -65,18 +65,10 @@ def _open_streams() -> None:
         raise SystemExit(ExitCode.STORE)
 
 
-def _is_closed(number: int) -> bool:
-    try:
-        os.fstat(number)
-    except OSError:
-        return True
-    return False
-
-
 def _run() -> None:
     # Imports make many objects and free few: collecting at the usual 700 costs a tenth of the start-up.
     # pandas alone makes more than 100,000 of them.
-    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
+    gc.set_threshold(500_000)
     from mlcli.core.processes import pin_blas_from_the_start
     from mlcli.core.progress import compiling
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -23,10 +23,6 @@ from mlcli.cli._options import (
     bounds_of,
 )
 from mlcli.cli._outputs import PageOptions, refuse_existing
-
-if TYPE_CHECKING:
-    from mlcli.experiment.spec.cells import Experiment
-    from mlcli.experiment.spec.expectations import Bound
 
 EXAMPLES = (
     "mlcli run experiments/weather.yaml --store runs.db",
@@ -103,27 +99,26 @@ def run_command(
     """
     from mlcli.api.running import RunOptions
     from mlcli.cli._running import refuse_views, run_and_show, run_shard
+    from mlcli.experiment.spec.entries import budget_from_text
+    from mlcli.experiment.spec.file import read_experiment
 
     if dry_run:
         _show_plan(specs, store, format)
         return
     refuse_existing(ci.junit, pages.force)
-    experiments = [_read(spec, budget, no_shortcut, bounds_of(fail_under)) for spec in specs]
+    bounds = bounds_of(fail_under)
+    experiments = []
+    for spec in specs:
+        experiment = read_experiment(spec, to_run=True)
+        limits = experiment.budget if budget is None else budget_from_text(budget)
+        expectations = (*experiment.expect, *bounds)
+        experiments.append(replace(experiment, shortcuts=not no_shortcut, budget=limits, expect=expectations))
     options = RunOptions(jobs, fresh, retry, backend, address)
     if shard is None:
         run_and_show(experiments, store, options, views.details(), pages, format, ci)
     else:
         refuse_views(views.show, fail_under, ci, pages)
         run_shard(experiments, shard, store, options, format)
-
-
-def _read(spec: Path, budget: str | None, no_shortcut: bool, bounds: tuple[Bound, ...]) -> Experiment:
-    from mlcli.experiment.spec.entries import budget_from_text
-    from mlcli.experiment.spec.file import read_experiment
-
-    experiment = read_experiment(spec, to_run=True)
-    limits = experiment.budget if budget is None else budget_from_text(budget)
-    return replace(experiment, shortcuts=not no_shortcut, budget=limits, expect=(*experiment.expect, *bounds))
 
 
 def _show_plan(specs: Sequence[Path], store: Path | None, format: str) -> None:

@@ -10,7 +10,6 @@ from pathlib import Path
 from mlcli.core.errors import DataError
 from mlcli.core.names import did_you_mean, listed, nearest, other_names
 from mlcli.core.registry import MODELS
-from mlcli.core.strict_yaml import read
 
 FILE_SUFFIXES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz", ".parquet")
 OTHER_FILES = {
@@ -133,6 +132,8 @@ def shipped_paths() -> dict[str, Path]:
 
 def shipped() -> dict[str, str]:
     """The shipped datasets with one line each, from their sidecars."""
+    from mlcli.core.strict_yaml import read  # yaml is slow to import
+
     summaries = {}
     for name, path in shipped_paths().items():
         sidecar = path.with_suffix(".yaml")

@@ -86,9 +86,9 @@ def test_json_of_such_names_is_printed_to_any_stream(folder: Path) -> None:
 
 def test_a_report_of_a_bug_names_such_a_path(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.argv", ["mlcli", "eval", NAME])
-    place = _boundary._written(f"a traceback with {NAME}")
-    assert "caf\\udce9" in place.read_text(encoding="utf-8")
-    place.unlink()
+    report = _boundary.write_bug_report(f"a traceback with {NAME}")
+    assert "caf\\udce9" in report.read_text(encoding="utf-8")
+    report.unlink()
 
 
 @pytest.mark.parametrize("key", ["plugins", "models"])
