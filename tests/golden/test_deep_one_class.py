@@ -43,7 +43,7 @@ def test_in_what_it_has_learned_the_plane_is_that_of_a_one_class_svm(hidden: tup
 
 def test_slopes_are_those_of_finite_differences() -> None:
     model = DeepOneClass(hidden=(5,), features=7, nu=0.3)
-    network = model._drawn(X[:20], np.random.default_rng(0))
+    network = model.draw_network(X[:20], np.random.default_rng(0))
     w, r, h = np.random.default_rng(1).normal(size=7), 0.4, 1e-6
 
     def cost() -> float:

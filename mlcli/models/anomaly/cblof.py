@@ -26,9 +26,6 @@ Choices:
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
-
 import numpy as np
 
 from mlcli.core import findings
@@ -37,37 +34,12 @@ from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
-from mlcli.core.tables import Array, Codes, Flags, Table
+from mlcli.core.tables import Array, Table
+from mlcli.core.tolerances import ROUNDING
 from mlcli.engines.centres import means_settled, nearest_centres, squared_lengths
 from mlcli.engines.content_seeds import as_repeats
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 from mlcli.tasks.cluster_profiles import largest_first
-
-
-class Placed(NamedTuple):
-    """Rows among the clusters."""
-
-    own: Codes
-    """The cluster of each row."""
-    centre: Array
-    """The centre that it is measured from."""
-    large: Flags
-    """Whether its own cluster is large."""
-
-
-WEIGHTS: dict[str, Callable[[Placed, Array], Array]] = {
-    "none": lambda placed, sizes: np.ones(len(placed.own)),
-    "printed": lambda placed, sizes: np.where(placed.large, sizes[placed.own], 1.0),
-    "size": lambda placed, sizes: sizes[placed.own],
-}
-
-
-SCORED = {
-    "none": "score: the distance from the nearest large cluster",
-    "printed": "score: the distance from the nearest large cluster, times its training rows if the row lies in it",
-    "size": "score: the distance from the nearest large cluster, times the training rows of its own",
-}
-OWN, MEASURED = "has the row", "is measured from"
 
 
 @register("cblof", reference="He, Xu & Deng 2003, Discovering cluster-based local outliers")
@@ -77,7 +49,7 @@ class ClusterFactor(Detector, RowExplainer):
     clusters: int = param(8, "how many clusters k-means looks for", ge=1, tune=(2, 20))
     alpha: float = param(0.9, "the share of rows at which clusters are large enough together", gt=0, le=1)
     beta: float = param(5.0, "how many times as large as the next one the last large cluster is", gt=1)
-    weights: str = param("none", "what distances are multiplied by", choices=WEIGHTS)
+    weights: str = param("none", "what distances are multiplied by", choices=("none", "printed", "size"))
     trim: float = param(
         0.0, "the share of rows that spoil clusters and shape none (point level)", ge=0, lt=0.5, if_given=True
     )
@@ -101,17 +73,16 @@ class ClusterFactor(Detector, RowExplainer):
         if not X.shape[1]:
             raise FitError("cblof needs a column to measure distances by")
         starts = [means_settled(X, weights, self.clusters, rng) for _ in range(self.restarts)]
-        found = [nearest_centres(X, centres, squared_lengths(X)) for centres in starts]
-        best = int(np.argmin([weights @ one.own**2 for one in found]))
-        centres, shaping = trimmed(X, weights, starts[best], self.trim)
+        costs = [weights @ nearest_centres(X, centres, squared_lengths(X)).own ** 2 for centres in starts]
+        centres, kept = trimmed(X, weights, starts[int(np.argmin(costs))], self.trim)
         cluster = nearest_centres(X, centres, squared_lengths(X)).cluster
         order = largest_first(X, cluster, len(centres), weights)
-        sizes = np.bincount(cluster, weights=weights * shaping, minlength=len(order)).astype(np.float64)
+        sizes = np.bincount(cluster, weights=weights * kept, minlength=len(order)).astype(np.float64)
         order = order[np.argsort(-sizes[order], kind="stable")]
         self.centres_, self.sizes_ = centres[order], sizes[order]
         self.large_ = how_many_large(self.sizes_, self.alpha, self.beta)
         if self.far is not None:
-            self._keep_far_ones(X[shaping > 0], weights[shaping > 0], self.far)
+            self._keep_far_ones(X[kept > 0], weights[kept > 0], self.far)
 
     def _keep_far_ones(self, X: Array, weights: Array, far: float) -> None:
         """Small clusters that lie near a large one are no anomalies: they count as large."""
@@ -119,61 +90,63 @@ class ClusterFactor(Detector, RowExplainer):
         squares = np.bincount(near.cluster, weights=weights * near.own**2, minlength=len(self.centres_))
         spread = np.sqrt(squares / np.maximum(self.sizes_, 1e-300))
         small = self.centres_[self.large_ :]
-        apart = nearest_centres(small, self.centres_[: self.large_], squared_lengths(small))
-        stays = apart.own > far * spread[apart.cluster]
-        place = np.arange(len(stays)) + self.large_
-        order = np.concatenate([np.arange(self.large_), place[~stays], place[stays]])
+        to_large = nearest_centres(small, self.centres_[: self.large_], squared_lengths(small))
+        is_far = to_large.own > far * spread[to_large.cluster]
+        index = np.arange(len(is_far)) + self.large_
+        order = np.concatenate([np.arange(self.large_), index[~is_far], index[is_far]])
         self.centres_, self.sizes_ = self.centres_[order], self.sizes_[order]
-        self.large_ += int((~stays).sum())
+        self.large_ += int((~is_far).sum())
 
-    def _placed(self, X: Array) -> Placed:
-        own = nearest_centres(X, self.centres_, squared_lengths(X)).cluster
-        large = own < self.large_
-        of_large = nearest_centres(X, self.centres_[: self.large_], squared_lengths(X)).cluster
-        return Placed(own, self.centres_[of_large], large)
+    def _nearest_large(self, X: Array) -> Array:
+        """The centre that each row is measured from."""
+        return self.centres_[nearest_centres(X, self.centres_[: self.large_], squared_lengths(X)).cluster]
 
     def score_rows(self, table: Table) -> Array:
-        """The distance from the nearest large cluster, times what the weights say."""
-        placed = self._placed(table.numbers)
-        distance = np.sqrt(squared_lengths(table.numbers - placed.centre))
-        return distance * WEIGHTS[self.weights](placed, self.sizes_)
+        """The distance from the nearest large cluster, times the size of the own cluster by ``weights``."""
+        X = table.numbers
+        distance = np.sqrt(squared_lengths(X - self._nearest_large(X)))
+        if self.weights == "none":
+            return distance
+        own = nearest_centres(X, self.centres_, squared_lengths(X)).cluster
+        if self.weights == "size":
+            return distance * self.sizes_[own]
+        return distance * np.where(own < self.large_, self.sizes_[own], 1.0)
 
     def deviations(self, table: Table) -> Array:
         """The squared distance to the centre in each column, with the sign of the deviation."""
-        apart = table.numbers - self._placed(table.numbers).centre
-        return np.asarray(apart * np.abs(apart))
+        difference = table.numbers - self._nearest_large(table.numbers)
+        return np.asarray(difference * np.abs(difference))
 
     def explain(self) -> findings.Explanation:
         """The clusters by size."""
         shares = self.sizes_ / self.sizes_.sum()
-        names = ["large" if index < self.large_ else "small" for index in range(len(shares))]
         numbers = np.column_stack([self.sizes_, shares, shares.cumsum()]).tolist()
-        rows = tuple((index, name, *of) for index, (name, of) in enumerate(zip(names, numbers, strict=True), 1))
+        rows = tuple(
+            (index + 1, "large" if index < self.large_ else "small", *line) for index, line in enumerate(numbers)
+        )
         header = ("cluster", "size", "training rows", "share", "cumulative share")
         enough = f"the first clusters that together hold the share {self.alpha:g} of the rows"
         note = f"large: {enough}, or up to one that is {self.beta:g} times as large as the next"
         return (findings.Table("Large and small clusters", header, rows, note=note),)
 
     def explain_answer(self, table: Table) -> findings.Explanation:
-        """How far the row lies from each centre, in which cluster it is, and from which it is measured."""
-        own, distances = (
-            int(self._placed(table.numbers).own[0]),
-            squared_lengths(self.centres_ - table.numbers) ** 0.5,
-        )
-        near = int(distances[: self.large_].argmin())
-        # the nearest clusters only
-        rows = tuple(
-            (
-                place + 1,
-                "large" if place < self.large_ else "small",
-                float(self.sizes_[place]),
-                float(distances[place]),
-                ", ".join([OWN] * (place == own) + [MEASURED] * (place == near)),
-            )
-            for place in np.argsort(distances, kind="stable")[:10].tolist()
-        )
+        """The ten nearest centres, in which cluster the row is, and from which it is measured."""
+        own = int(nearest_centres(table.numbers, self.centres_, squared_lengths(table.numbers)).cluster[0])
+        distances = squared_lengths(self.centres_ - table.numbers) ** 0.5
+        nearest_large = int(distances[: self.large_].argmin())
+        rows = list[tuple[findings.Entry, ...]]()
+        for index in np.argsort(distances, kind="stable")[:10].tolist():
+            remarks = ["has the row"] * (index == own) + ["is measured from"] * (index == nearest_large)
+            size = "large" if index < self.large_ else "small"
+            line = (size, float(self.sizes_[index]), float(distances[index]), ", ".join(remarks))
+            rows.append((index + 1, *line))
         header = ("cluster", "size", "training rows", "distance", "")
-        return (findings.Table("Clusters, the nearest first", header, rows, note=SCORED[self.weights]),)
+        note = "score: the distance from the nearest large cluster"
+        if self.weights == "printed":
+            note += ", times its training rows if the row lies in it"
+        elif self.weights == "size":
+            note += ", times the training rows of its own"
+        return (findings.Table("Clusters, the nearest first", header, tuple(rows), note=note),)
 
     def check_learned(self) -> None:
         """No more large clusters than clusters."""
@@ -183,12 +156,12 @@ class ClusterFactor(Detector, RowExplainer):
 
 
 def trimmed(X: Array, weights: Array, centres: Array, share: float) -> tuple[Array, Array]:
-    """Centres of the rows that are left when the farthest share is taken out, again and again; which are left."""
+    """Centres without the farthest share of the rows, taken out until it stays the same; 1 for the rows left."""
     kept = np.ones(len(X))
     for _ in range(100 if share else 0):
         near = nearest_centres(X, centres, squared_lengths(X))
         order = np.argsort(near.own, kind="stable")
-        inside = np.cumsum(weights[order]) <= (1 - share) * weights.sum() * (1 + 1e-12)
+        inside = np.cumsum(weights[order]) <= (1 - share) * weights.sum() * (1 + ROUNDING)
         left = np.zeros(len(X))
         left[order[inside]] = 1.0
         if np.array_equal(left, kept):
@@ -202,6 +175,6 @@ def trimmed(X: Array, weights: Array, centres: Array, share: float) -> tuple[Arr
 
 def how_many_large(sizes: Array, alpha: float, beta: float) -> int:
     """The first number of clusters, from the largest on, that hold enough rows or are followed by a small one."""
-    enough = sizes.cumsum() >= alpha * sizes.sum() * (1 - 1e-12)
+    enough = sizes.cumsum() >= alpha * sizes.sum() * (1 - ROUNDING)
     smaller = np.append(sizes[:-1] >= beta * sizes[1:], True)
     return int(np.argmax(enough | smaller)) + 1

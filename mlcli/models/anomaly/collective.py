@@ -23,7 +23,7 @@ Choices:
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import cast
 
 import numpy as np
 
@@ -41,20 +41,6 @@ from mlcli.engines.ensemble import fitted, outputs
 from mlcli.tasks.anomaly import ANOMALY_DETECTION, Detector, ScreenedRows
 
 
-def _values(windows: Array) -> dict[str, Array]:
-    return {f"row {index + 1}": windows[:, index] for index in range(windows.shape[1])}
-
-
-def _summary(windows: Array) -> dict[str, Array]:
-    time = np.arange(windows.shape[1]) - (windows.shape[1] - 1) / 2
-    slope = np.einsum("t,wtc->wc", time, windows) / (time**2).sum()
-    result = {"mean": windows.mean(axis=1), "deviation": windows.std(axis=1)}
-    return result | {"smallest": windows.min(axis=1), "largest": windows.max(axis=1), "slope": slope}
-
-
-OF = {"summary": _summary, "values": _values}
-
-
 @register(
     "collective", reference="Chandola, Banerjee & Kumar 2009, Anomaly detection: a survey, section 8", revision=2
 )
@@ -63,9 +49,9 @@ class Collective(Detector):
 
     base: Model = model_param("isolation-forest", "the detector that scores windows", of=(Detector,))
     window: int = param(10, "how many rows are scored together", ge=2, tune=(2, 50))
-    of: str = param("summary", "what is seen of a window", choices=OF)
+    of: str = param("summary", "what is seen of a window", choices=("summary", "values"))
 
-    base_: Any = learned(model="base")
+    base_: Model = learned(model="base")
 
     @property
     def in_sequence(self) -> bool:
@@ -94,10 +80,21 @@ class Collective(Detector):
         """A row for each window."""
         if not len(table.number_columns):
             raise FitError("collective needs a column of numbers")
-        seen = OF[self.of](windows_of(table.numbers, self.window))
-        names = [Column(f"{c.name} {what}") for what in seen for c in table.number_columns]
+        windows = windows_of(table.numbers, self.window)
+        if self.of == "values":
+            seen = {f"row {index + 1}": windows[:, index] for index in range(windows.shape[1])}
+        else:
+            time = np.arange(self.window) - (self.window - 1) / 2
+            seen = {
+                "mean": windows.mean(axis=1),
+                "deviation": windows.std(axis=1),
+                "smallest": windows.min(axis=1),
+                "largest": windows.max(axis=1),
+                "slope": np.einsum("t,wtc->wc", time, windows) / (time**2).sum(),
+            }
+        columns = tuple(Column(f"{column.name} {what}") for what in seen for column in table.number_columns)
         cells = np.hstack(list(seen.values()))
-        return Table(tuple(names), cells, np.empty((len(cells), 0), np.int32))
+        return Table(columns, cells, np.empty((len(cells), 0), np.int32))
 
     def score_rows(self, table: Table) -> Array:
         """The mean score of the windows that a row is in."""
@@ -110,17 +107,17 @@ class Collective(Detector):
         """What each column adds to the windows that a row is in, below 0 where it is lower in them than usual."""
         windows, count = self._windows(table), table.numbers.shape[1]
         column_of = {column.name: index % count for index, column in enumerate(windows.columns)}
-        names, added = self.base_.final.reasons(self.base_.prepared(windows))
+        names, added = cast(Detector, self.base_.final).reasons(self.base_.prepared(windows))
         size = np.zeros((len(windows), count))
         for name, part in zip(names, np.abs(added).T, strict=True):
             if name in column_of:
                 size[:, column_of[name]] += part
         level = windows_of(table.numbers, self.window).mean(axis=1) - self.typical_[:count]
-        of_rows = [
-            np.copysign(*(mean_over_windows(values, self.window, len(table)) for values in pair))
-            for pair in zip(size.T, level.T, strict=True)
-        ]
-        return np.column_stack(of_rows)
+        mean_size, mean_level = (
+            np.column_stack([mean_over_windows(column, self.window, len(table)) for column in values.T])
+            for values in (size, level)
+        )
+        return np.copysign(mean_size, mean_level)
 
     def explain(self) -> findings.Explanation:
         """What is seen of a window, then what the detector has learned."""

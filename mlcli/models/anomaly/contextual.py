@@ -22,7 +22,7 @@ Choices:
 
 from __future__ import annotations
 
-from typing import Any
+from typing import cast
 
 import numpy as np
 
@@ -39,7 +39,7 @@ from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Flags, Table
 from mlcli.engines.ensemble import fitted, outputs
 from mlcli.engines.neighbours.distances import DistinctRows
-from mlcli.engines.neighbours.neighbourhoods import Neighbourhoods, Neighbours, same_rows
+from mlcli.engines.neighbours.neighbourhoods import Neighbourhoods, same_rows
 from mlcli.tasks.anomaly import ANOMALY_DETECTION, Detector, ScreenedRows
 
 
@@ -52,7 +52,7 @@ class Contextual(Detector):
     neighbours: int = param(30, "how many rows of a like context are compared with", ge=2, tune=(10, 100))
     floor: float = param(0.1, "the least spread in a context, as a share of that of all rows", gt=0)
 
-    base_: Any = learned(model="base")
+    base_: Model = learned(model="base")
     context_: Array = learned("rows", "context columns")
     """The context of the training rows."""
     behaviour_: Array = learned("rows", "judged")
@@ -69,49 +69,58 @@ class Contextual(Detector):
 
     def fit(self, data: ScreenedRows, rng: np.random.Generator) -> None:
         """Compare each row with its context, and let the detector learn from the differences."""
-        of_context, X = self._of_context(data.table.number_columns), data.table.numbers
-        if len(X) <= 2 or of_context.all():
+        X, is_context = data.table.numbers, self._context_columns(data.table.number_columns)
+        if len(X) <= 2 or is_context.all():
             raise FitError("contextual needs at least three training rows, and a column that is no context")
-        self.context_, self.behaviour_ = X[:, of_context], X[:, ~of_context]
+        self.context_, self.behaviour_ = X[:, is_context], X[:, ~is_context]
         self.spread_ = self.behaviour_.std(axis=0)
         table = self._differences(data.table)
         self.base_ = fitted(with_steps(self.base, table.columns, []), data.with_table(table), rng)
 
-    def _of_context(self, columns: tuple[Column, ...]) -> Flags:
-        """Which columns are context; a name that is none is refused."""
-        names = [column.name for column in columns]
-        for wanted in self.context:
-            if not any(_is_of(name, wanted) for name in names):
-                raise FitError(
-                    f"contextual: there is no column '{wanted}'", hint=did_you_mean(wanted, names, "columns")
-                )
+    def _context_columns(self, columns: tuple[Column, ...]) -> Flags:
+        """Which columns are context: those named, with all indicators of a nominal one."""
         if not self.context:
             return np.array([column.context for column in columns], dtype=bool)
-        return np.array([any(_is_of(name, wanted) for wanted in self.context) for name in names], dtype=bool)
+        names = [column.name for column in columns]
+        is_context = np.zeros(len(names), bool)
+        for requested in self.context:
+            matches = [name == requested or name.startswith(f"{requested}=") for name in names]
+            if not any(matches):
+                hint = did_you_mean(requested, names, "columns")
+                raise FitError(f"contextual: there is no column '{requested}'", hint=hint)
+            is_context |= matches
+        return is_context
 
     def _differences(self, table: Table) -> Table:
         """How each row differs from those of a like context, in standard deviations."""
-        of_context = self._of_context(table.number_columns)
-        usual, variance = self._usual(table.numbers[:, of_context], table.numbers[:, ~of_context])
+        is_context = self._context_columns(table.number_columns)
+        behaviour = table.numbers[:, ~is_context]
+        usual, variance = self._usual(table.numbers[:, is_context], behaviour)
         floor = np.where(self.spread_ > 0, self.floor * self.spread_, 1.0)
-        z = (table.numbers[:, ~of_context] - usual) / np.sqrt(variance + floor**2)
-        columns = [column for column, out in zip(table.number_columns, of_context, strict=True) if not out]
+        z = (behaviour - usual) / np.sqrt(variance + floor**2)
+        columns = [column for column, context in zip(table.number_columns, is_context, strict=True) if not context]
         return Table(tuple(columns), np.ascontiguousarray(z), np.empty((len(z), 0), np.int32))
 
     def _usual(self, context: Array, behaviour: Array) -> tuple[Array, Array]:
         """The mean and the variance of the behaviour in the context of each row."""
-        within = same_rows(context, self.context_) and same_rows(behaviour, self.behaviour_)
         if not context.size:
             return self.behaviour_.mean(axis=0), self.behaviour_.var(axis=0)
+        # Training rows are left out of their own neighbours.
+        within = same_rows(context, self.context_) and same_rows(behaviour, self.behaviour_)
         count = min(self.neighbours, len(self.context_) - within)
-        queries, stored = DistinctRows.of(context), DistinctRows.of(self.context_)
-        centre = self.behaviour_.mean(axis=0)  # else the square of a large mean takes all digits of a variance
+        # Values are centred, else the square of a large mean takes all digits of a variance.
+        centre = self.behaviour_.mean(axis=0)
         behaviour, learned = behaviour - centre, self.behaviour_ - centre
-        sums = [_summed(stored, learned), _summed(stored, learned**2)]
-        around = Neighbourhoods(queries, stored, count + within, within=False)
-        weighed = stored.counts.astype(np.float64)
-        found = [_of_neighbours(near, weighed, sums) for near in around]
-        total, first, second = (np.concatenate(parts)[queries.point_of] for parts in zip(*found, strict=True))
+        queries, stored = DistinctRows.of(context), DistinctRows.of(self.context_)
+        sums, squares = np.zeros((2, len(stored.points), learned.shape[1]))
+        np.add.at(sums, stored.point_of, learned)
+        np.add.at(squares, stored.point_of, learned**2)
+        blocks = []
+        for near in Neighbourhoods(queries, stored, count + within, within=False):
+            points, begins = near.pairs.stored, near.pairs.begins
+            values = stored.counts.astype(np.float64), sums, squares
+            blocks.append([np.add.reduceat(value[points], begins, axis=0) for value in values])
+        total, first, second = (np.concatenate(parts)[queries.point_of] for parts in zip(*blocks, strict=True))
         if within:
             total, first, second = total - 1, first - behaviour, second - behaviour**2
         mean = first / total[:, None]
@@ -123,9 +132,7 @@ class Contextual(Detector):
 
     def reasons(self, table: Table) -> tuple[tuple[str, ...], Array]:
         """Those of the detector, of the columns of behaviour."""
-        seen = self.base_.prepared(self._differences(table))
-        result: tuple[tuple[str, ...], Array] = self.base_.final.reasons(seen)
-        return result
+        return cast(Detector, self.base_.final).reasons(self.base_.prepared(self._differences(table)))
 
     def explain(self) -> findings.Explanation:
         """The context, then what the detector has learned."""
@@ -133,23 +140,3 @@ class Contextual(Detector):
         context = ", ".join(self.context or given) or "none: each row is compared with all others"
         lines = (f"context: {context}; up to {min(self.neighbours, len(self.context_) - 1)} rows of a like one",)
         return (findings.Lines("Contextual", lines), *self.base_.explain())
-
-
-def _is_of(name: str, wanted: str) -> bool:
-    """Whether a column is the one that is named, or an indicator of it."""
-    return name == wanted or name.startswith(f"{wanted}=")
-
-
-def _summed(rows: DistinctRows, values: Array) -> Array:
-    """The sum of values over the rows that each point stands for."""
-    total = np.zeros((len(rows.points), values.shape[1]))
-    np.add.at(total, rows.point_of, values)
-    return total
-
-
-def _of_neighbours(near: Neighbours, counts: Array, sums: list[Array]) -> tuple[Array, Array, Array]:
-    """How many rows, and the sums of what is known of them, over the neighbours of each point."""
-    begins = near.pairs.begins
-    stored = near.pairs.stored
-    first, second = (np.add.reduceat(values[stored], begins, axis=0) for values in sums)
-    return np.add.reduceat(counts[stored], begins), first, second

@@ -74,32 +74,32 @@ class DeepOneClass(Detector):
         if not X.shape[1]:
             raise FitError("deep-one-class needs a column")
         self.usual_ = X.mean(axis=0)
-        network = self._drawn(X, rng)
+        network = self.draw_network(X, rng)
         start, w = network.parameters.copy(), self._features(network.answers(X)).mean(axis=0)
-        movers = Adam(len(start), self.learning_rate), Adam(len(w), self.learning_rate)
+        network_adam, plane_adam = Adam(len(start), self.learning_rate), Adam(len(w), self.learning_rate)
         objective = []
         for _ in range(self.epochs):
-            r, value = self._margin(network, w, X)
-            objective.append(value + 0.5 * self.anchor * float(((network.parameters - start) ** 2).sum()))
+            r, cost = self._margin(network, w, X)
+            objective.append(cost + 0.5 * self.anchor * float(((network.parameters - start) ** 2).sum()))
             order = rng.permutation(len(X))
             for first in range(0, len(X), self.batch or len(X)):
                 rows = order[first : first + (self.batch or len(X))]
-                normal_slope = self._backward(network, w, r, X[rows])
+                plane_slopes = self._backward(network, w, r, X[rows])
                 network.slopes += self.anchor * (network.parameters - start)
-                movers[0].step(network.parameters, network.slopes)
-                movers[1].step(w, normal_slope)
+                network_adam.step(network.parameters, network.slopes)
+                plane_adam.step(w, plane_slopes)
         self.weights_, self.biases_ = network.learned()
         self.normal_, self.margin_ = w, self._margin(network, w, X)[0]
         self.objective_ = np.array(objective)
 
-    def _drawn(self, X: Array, rng: np.random.Generator) -> Network:
-        """Random hidden layers, then random waves as wide as the spread of what they answer."""
+    def draw_network(self, X: Array, rng: np.random.Generator) -> Network:
+        """Random hidden layers, then random waves as wide as the spread of what these return."""
         network = Network((X.shape[1], *self.hidden, self.features), self._activations)
-        *before, last = network.layers
-        for layer in before:
+        *hidden, last = network.layers
+        for layer in hidden:
             layer.draw(rng)
         spread = X
-        for layer in before:
+        for layer in hidden:
             spread = layer.activation.apply(spread @ layer.weight + layer.bias)
         gamma = self.gamma or 1.0 / (spread.shape[1] * float(spread.var()) or 1.0)
         last.weight[:] = rng.normal(0.0, np.sqrt(2.0 * gamma), last.weight.shape)
@@ -117,19 +117,18 @@ class DeepOneClass(Detector):
         """The best r, and what the plane costs with it."""
         f = self._features(network.answers(X)) @ w
         r = float(np.quantile(f, self.nu, method="higher"))
-        hinge = np.maximum(r - f, 0.0).mean() / self.nu
-        return r, float(0.5 * w @ w + hinge - r)
+        return r, float(0.5 * w @ w + np.maximum(r - f, 0.0).mean() / self.nu - r)
 
     def _backward(self, network: Network, w: Array, r: float, X: Array) -> Array:
-        """Fill the slopes of the representation; those of w."""
+        """Fill the slopes of the network; the slopes of w."""
         z = network.forward(X)
         features = self._features(z)
-        back = (features @ w < r - CLOSE) * (-1.0 / (self.nu * len(X)))
+        outside = (features @ w < r - CLOSE) * (-1.0 / (self.nu * len(X)))
         errors = -np.sqrt(2.0 / self.features) * np.sin(z)
         errors *= w
-        errors *= back[:, None]
+        errors *= outside[:, None]
         network.backward(errors)
-        return np.asarray(w + back @ features)
+        return np.asarray(w + outside @ features)
 
     def score_rows(self, table: Table) -> Array:
         """How far each row lies on the side of the origin."""

@@ -52,20 +52,20 @@ class FixedRadius(NeighbourDetector, Detector):
 
     def fit(self, data: ScreenedRows, rng: np.random.Generator) -> None:
         """Store the rows, and settle the radius."""
-        # the reasons come from the nearest rows
-        self.store(data, min(5, max(1, len(data) - 1)))
-        self.radius_ = self._usual(as_repeats(data).table.numbers) if self.radius is None else self.radius
-
-    def _usual(self, X: Array) -> float:
-        """The radius within which half of the rows have the share of the others."""
+        self.store(data, min(5, max(1, len(data) - 1)))  # reasons come from the nearest rows
+        if self.radius is not None:
+            self.radius_ = self.radius
+            return
         from scipy.spatial.distance import cdist
 
-        # a sample of the rows is enough
-        some = X[np.linspace(0, len(X) - 1, min(len(X), 1_000)).astype(np.intp)]
-        apart = np.sort(cdist(some, some), axis=1)[:, 1:]
-        place = max(0, int(np.ceil(self.share * apart.shape[1])) - 1)
-        usual, apart = float(np.median(apart[:, place])), apart[apart > 0]
-        return usual or (float(apart.min()) if len(apart) else 1.0)
+        X = as_repeats(data).table.numbers
+        sample = X[np.linspace(0, len(X) - 1, min(len(X), 1_000)).astype(np.intp)]
+        distances = np.sort(cdist(sample, sample), axis=1)[:, 1:]
+        index = max(0, int(np.ceil(self.share * distances.shape[1])) - 1)
+        positive = distances[distances > 0]
+        self.radius_ = float(np.median(distances[:, index])) or float(positive.min(initial=np.inf))
+        if np.isinf(self.radius_):  # all rows are equal
+            self.radius_ = 1.0
 
     def score_rows(self, table: Table) -> Array:
         """The share of training rows that are not near."""

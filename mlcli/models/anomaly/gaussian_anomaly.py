@@ -40,12 +40,9 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
+from mlcli.core.tolerances import ROUNDING
 from mlcli.engines.covariances import covariance_table
 from mlcli.tasks.anomaly import Detector, ScreenedRows
-
-# One Gaussian for all rows: its mean, and the axes along which a row is measured in standard deviations.
-
-PROBABILITIES = (0.5, 0.05, 0.01, 0.001)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,26 +55,26 @@ class GaussianAxes:
 
 
 def mean_and_deviation(data: ScreenedRows, ddof: int) -> tuple[Array, Array]:
-    """The mean and the standard deviation of each column, 0 for one that does not vary (which is warned of)."""
+    """The mean and the standard deviation of each column, 0 for one that does not vary (with a warning)."""
     if data.weights.sum() <= ddof:
         raise FitError(f"{ddof + 1} training rows are needed where variances are divided by the rows less {ddof}")
-    found = moments(data.table.numbers, data.weights, ddof)
-    deviation = np.sqrt(found.variance)
+    spread = moments(data.table.numbers, data.weights, ddof)
+    deviation = np.sqrt(spread.variance)
     constant = [c.name for c, size in zip(data.table.number_columns, deviation, strict=True) if size == 0]
     if len(constant) == len(deviation):
         raise FitError("no column varies over the training rows, so no row can stand out from them")
     if constant:
         message = f"columns with one value in all training rows are left out: {listed(constant)}"
         warnings.warn(message, MlcliWarning, stacklevel=3)
-    return found.mean, deviation
+    return spread.mean, deviation
 
 
 def diagonal_gaussian(data: ScreenedRows, ddof: int) -> GaussianAxes:
     """Every column varies by itself: Σ is diagonal."""
     mean, deviation = mean_and_deviation(data, ddof)
-    axes = np.diag(quotient(np.ones_like(deviation), deviation))
     varies = deviation > 0
-    return GaussianAxes(mean, np.ascontiguousarray(axes[:, varies]), float(2 * np.log(deviation[varies]).sum()))
+    axes = np.diag(quotient(np.ones_like(deviation), deviation))[:, varies]
+    return GaussianAxes(mean, np.ascontiguousarray(axes), float(2 * np.log(deviation[varies]).sum()))
 
 
 def full_gaussian(data: ScreenedRows, ddof: int) -> GaussianAxes:
@@ -89,8 +86,7 @@ def full_gaussian(data: ScreenedRows, ddof: int) -> GaussianAxes:
     varies = deviation > 0
     z = (data.table.numbers - mean)[:, varies] / deviation[varies]
     values, vectors = np.linalg.eigh(z.T @ (z * data.weights[:, None]) / (data.weights.sum() - ddof))
-    # an eigenvalue of the correlation matrix below this share of the largest is rounding: no row varies that way
-    kept = values > 1e-12 * values[-1]
+    kept = values > ROUNDING * values[-1]
     if not kept.all():
         message = (
             f"columns depend on each other: {(~kept).sum()} of {len(kept)} directions have no spread, left out"
@@ -102,18 +98,13 @@ def full_gaussian(data: ScreenedRows, ddof: int) -> GaussianAxes:
     return GaussianAxes(mean, axes, float(log_volume))
 
 
-def deviations_table(
-    columns: Sequence[Column], table: Table, mean: Array, deviation: Array, note: str = ""
-) -> findings.Table:
+def deviations_table(columns: Sequence[Column], table: Table, mean: Array, deviation: Array) -> findings.Table:
     """How far each cell of a row lies from the mean of its column, in standard deviations."""
-    z = quotient(table.numbers[0] - mean, deviation)
-    lines = zip(
-        (column.name for column in columns),
-        *(x.tolist() for x in (table.numbers[0], mean, deviation, z)),
-        strict=True,
-    )
+    cells = table.numbers[0]
+    numbers = np.column_stack([cells, mean, deviation, quotient(cells - mean, deviation)]).tolist()
+    rows = tuple((column.name, *line) for column, line in zip(columns, numbers, strict=True))
     header = ("column", "cell", "mean", "standard deviation", "z")
-    return findings.Table("Deviations from the means", header, tuple(lines), note=note)
+    return findings.Table("Deviations from the means", header, rows)
 
 
 @dataclass(kw_only=True, eq=False)
@@ -131,12 +122,12 @@ class GaussianDetector(Detector, RowExplainer):
 
     def deviations(self, table: Table) -> Array:
         """What each column adds to D², with the sign of its deviation; a column that takes off adds nothing."""
-        apart = table.numbers - self.mean_
-        added = apart * (apart @ self.axes_ @ self.axes_.T)
-        return np.asarray(np.sign(apart) * np.maximum(added, 0.0))
+        difference = table.numbers - self.mean_
+        added = difference * (difference @ self.axes_ @ self.axes_.T)
+        return np.asarray(np.sign(difference) * np.maximum(added, 0.0))
 
     def covariance_matrix(self) -> Array:
-        """Σ, in which columns that are left out have no spread; empty where directions are: none knows it."""
+        """Σ, in which columns that are left out have no spread; empty (0 × 0) if directions are left out."""
         size = np.linalg.norm(self.axes_, axis=1)
         if np.count_nonzero(size) > self.axes_.shape[1]:
             return np.zeros((0, 0))
@@ -149,18 +140,26 @@ class GaussianDetector(Detector, RowExplainer):
         from scipy.special import chdtri
 
         freedom, names, covariance = self.axes_.shape[1], [c.name for c in self.columns_], self.covariance_matrix()
-        usual = [self.mean_, np.sqrt(np.diag(covariance))][: 2 if covariance.size else 1]
-        title = " and ".join(("Mean", "standard deviation")[: len(usual)]) + " of each column"
-        header = ("column", "mean", "standard deviation")[: 1 + len(usual)]
-        lines = tuple(zip(names, *(one.tolist() for one in usual), strict=True))
-        limits = [(share, float(chdtri(freedom, share))) for share in PROBABILITIES]
-        rows = tuple((math.sqrt(squared), squared, share) for share, squared in limits)
-        note = f"D² of good rows is about χ² with {freedom} degrees of freedom, if they are Gaussian."
-        return (
-            findings.Table(title, header, lines),
-            *(covariance_table("Covariance", names, {"": covariance}) if np.triu(covariance, 1).any() else ()),
-            findings.Table("Mahalanobis distances of good rows", ("D", "D²", "share beyond"), rows, note=note),
+        if covariance.size:
+            deviations = np.sqrt(np.diag(covariance)).tolist()
+            usual = findings.Table(
+                "Mean and standard deviation of each column",
+                ("column", "mean", "standard deviation"),
+                tuple(zip(names, self.mean_.tolist(), deviations, strict=True)),
+            )
+        else:
+            rows = tuple(zip(names, self.mean_.tolist(), strict=True))
+            usual = findings.Table("Mean of each column", ("column", "mean"), rows)
+        correlated = np.triu(covariance, 1).any()
+        limits = [(share, float(chdtri(freedom, share))) for share in (0.5, 0.05, 0.01, 0.001)]
+        distances = findings.Table(
+            "Mahalanobis distances of good rows",
+            ("D", "D²", "share beyond"),
+            tuple((math.sqrt(squared), squared, share) for share, squared in limits),
+            note=f"D² of good rows is about χ² with {freedom} degrees of freedom, if they are Gaussian.",
         )
+        tables = covariance_table("Covariance", names, {"": covariance}) if correlated else ()
+        return usual, *tables, distances
 
     def explain_answer(self, table: Table) -> findings.Explanation:
         """How far each cell is from its mean, and the row from the mean of all columns."""
@@ -168,30 +167,30 @@ class GaussianDetector(Detector, RowExplainer):
 
         covariance, squared = self.covariance_matrix(), float(self.squared_distances(table)[0])
         beyond = float(chdtrc(self.axes_.shape[1], squared))
-        lines = ((math.sqrt(squared), squared, beyond),)
-        deviations = np.sqrt(np.diag(covariance))
-        return (
-            *((deviations_table(self.columns_, table, self.mean_, deviations),) if covariance.size else ()),
-            findings.Table("Mahalanobis distance of the row", ("D", "D²", "share of good rows beyond"), lines),
+        distance = findings.Table(
+            "Mahalanobis distance of the row",
+            ("D", "D²", "share of good rows beyond"),
+            ((math.sqrt(squared), squared, beyond),),
         )
-
-
-COVARIANCES = {"independent": diagonal_gaussian, "full": full_gaussian}
+        if not covariance.size:
+            return (distance,)
+        deviations = np.sqrt(np.diag(covariance))
+        return deviations_table(self.columns_, table, self.mean_, deviations), distance
 
 
 @register("gaussian-anomaly", reference="Bishop 1994, Novelty detection and neural network validation")
 class GaussianAnomaly(GaussianDetector, Detector):
     """Minus the logarithm of a density."""
 
-    covariance: str = param("independent", "whether columns vary together", choices=COVARIANCES)
+    covariance: str = param("independent", "whether columns vary together", choices=("independent", "full"))
     ddof: int = param(1, "delta degrees of freedom: variances are divided by N less this", ge=0, le=1)
 
     log_volume_: float = learned()
 
     def fit(self, data: ScreenedRows, rng: np.random.Generator) -> None:
         """Take the mean and the covariance."""
-        found = COVARIANCES[self.covariance](data, self.ddof)
-        self.mean_, self.axes_, self.log_volume_ = found.mean, found.axes, found.log_volume
+        gaussian = (full_gaussian if self.covariance == "full" else diagonal_gaussian)(data, self.ddof)
+        self.mean_, self.axes_, self.log_volume_ = gaussian.mean, gaussian.axes, gaussian.log_volume
 
     def score_rows(self, table: Table) -> Array:
         """Minus the log density of each row."""
@@ -200,13 +199,13 @@ class GaussianAnomaly(GaussianDetector, Detector):
 
     def explain_answer(self, table: Table) -> findings.Explanation:
         """The density of the row, and the one from which on rows are flagged."""
-        known = {
+        scores = {
             "p(x) of the row": float(self.score_rows(table)[0]),
             "ε: rows with p(x) ≤ ε are flagged": self.threshold_,
         }
         with np.errstate(over="ignore"):
             lines = tuple(
-                (what, float(np.exp(-score)), -score) for what, score in known.items() if score is not None
+                (what, float(np.exp(-score)), -score) for what, score in scores.items() if score is not None
             )
         density = findings.Table("Density", ("what", "density", "logarithm"), lines)
         return *super().explain_answer(table), density

@@ -22,7 +22,7 @@ Choices:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -34,7 +34,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Flags, Table
 from mlcli.metrics.distributions import student_t_quantile
-from mlcli.models.anomaly.gaussian_anomaly import GaussianAxes, GaussianDetector, full_gaussian, mean_and_deviation
+from mlcli.models.anomaly.gaussian_anomaly import GaussianDetector, full_gaussian, mean_and_deviation
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 
 FEWEST = 3
@@ -44,19 +44,15 @@ SHOWN = 5
 TESTED = ("of", "farthest", "mean", "standard deviation", "G", "critical value", "outlier")
 """What is kept of a test, as numbers."""
 
-OF: dict[str, Callable[[Array], Array]] = {
-    "distances": lambda parts: np.sqrt((parts**2).sum(axis=1)),
-    "values": lambda parts: np.abs(parts).max(axis=1),
-}
-"""What is made of how far out a row lies along each axis."""
-
 
 @register("grubbs", reference="Grubbs 1950, Sample criteria for testing outlying observations")
 class Grubbs(GaussianDetector, Detector):
     """Takes outliers out one after another, then measures by what is left."""
 
     alpha: float = param(0.05, "the chance that the farthest of good rows is called an outlier", gt=0, lt=1)
-    of: str = param("values", "whether columns or distances from the mean are tested", choices=OF)
+    of: str = param(
+        "values", "whether columns or distances from the mean are tested", choices=("distances", "values")
+    )
 
     middle_: float = learned()
     unit_: float = learned()
@@ -74,42 +70,40 @@ class Grubbs(GaussianDetector, Detector):
             raise FitError(f"grubbs needs at least {FEWEST} training rows")
         self.outliers_ = np.zeros(len(self.columns_) if self.of == "values" else 1, np.int64)
         self.tests_ = np.empty((0, len(TESTED)))
-        found = self._of_values(data) if self.of == "values" else full_gaussian(data, ddof=1)
-        self.mean_, self.axes_ = found.mean, found.axes
         self.middle_, self.unit_ = 0.0, 1.0
         if self.of == "distances":
+            gaussian = full_gaussian(data, ddof=1)
+            self.mean_, self.axes_ = gaussian.mean, gaussian.axes
             distance = np.sqrt(self.squared_distances(data.table))
-            passed = self._passing(distance, 0, sides=1)
-            self.middle_ = float(distance[passed].mean())
-            self.unit_ = float(distance[passed].std(ddof=1)) * critical(int(passed.sum()), self.alpha, sides=1)
-            self.unit_ = self.unit_ or 1.0
-
-    def _of_values(self, data: ScreenedRows) -> GaussianAxes:
-        """Each column by itself, in units of its critical distance."""
+            passed = distance[self._passing(distance, 0, sides=1)]
+            self.middle_ = float(passed.mean())
+            self.unit_ = float(passed.std(ddof=1)) * critical(len(passed), self.alpha, sides=1) or 1.0
+            return
+        # Each column by itself, in units of its critical distance.
         _, deviation = mean_and_deviation(data, ddof=1)
-        varies = np.flatnonzero(deviation > 0)
-        mean, axes = data.table.numbers.mean(axis=0), np.zeros((len(deviation), len(varies)))
-        for axis, column in enumerate(varies):
+        varying = np.flatnonzero(deviation > 0)
+        self.mean_, self.axes_ = data.table.numbers.mean(axis=0), np.zeros((len(deviation), len(varying)))
+        for axis, column in enumerate(varying.tolist()):
             values = data.table.numbers[:, column]
-            passed = self._passing(values, int(column), sides=2)
-            mean[column] = values[passed].mean()
-            limit = critical(int(passed.sum()), self.alpha, sides=2)
-            axes[column, axis] = 1.0 / (values[passed].std(ddof=1) * limit)
-        return GaussianAxes(mean, axes, 0.0)
+            passed = values[self._passing(values, column, sides=2)]
+            self.mean_[column] = passed.mean()
+            limit = critical(len(passed), self.alpha, sides=2)
+            self.axes_[column, axis] = 1.0 / (passed.std(ddof=1) * limit)
 
     def _passing(self, values: Array, which: int, sides: int) -> Flags:
-        """Which values pass; what was tested is kept."""
+        """Which values pass; the first tests are stored."""
         tests = list(repeated_tests(values, self.alpha, sides))
-        out = [test.place for test in tests if test.out]
-        first = [(which, values[test.place], *test[1:]) for test in tests[:SHOWN]]
-        self.outliers_[which] = len(out)
+        outliers = [test.index for test in tests if test.out]
+        first = [(which, values[test.index], *test[1:]) for test in tests[:SHOWN]]
+        self.outliers_[which] = len(outliers)
         self.tests_ = np.vstack([self.tests_, np.array(first, np.float64).reshape(-1, len(TESTED))])
-        return ~np.isin(np.arange(len(values)), out)
+        return ~np.isin(np.arange(len(values)), outliers)
 
     def score_rows(self, table: Table) -> Array:
-        """How far out each row lies, in units of how far is too far."""
+        """How far out each row lies, in units of the critical distance."""
         parts = (table.numbers - self.mean_) @ self.axes_
-        return (OF[self.of](parts) - self.middle_) / self.unit_
+        sizes = np.abs(parts).max(axis=1) if self.of == "values" else np.sqrt((parts**2).sum(axis=1))
+        return np.asarray((sizes - self.middle_) / self.unit_)
 
     def own_limit(self) -> tuple[float, str]:
         """The critical value."""
@@ -120,23 +114,22 @@ class Grubbs(GaussianDetector, Detector):
         names = [column.name for column in self.columns_] if self.of == "values" else ["distance from the mean"]
         rows = tuple(zip(names, self.outliers_.tolist(), strict=True))
         note = f"Tested at {100 * self.alpha:g} %, one row after another; a score above 1 is an outlier."
-        tested = tuple(
+        tests = tuple(
             (names[int(which)], *numbers, "outlier" if out else "")
             for which, *numbers, out in self.tests_.tolist()
         )
-        of_tests = f"G = |value − mean| / standard deviation of the values left; the first {SHOWN} tests of each."
-        tables = (
-            findings.Table("Outliers among the training rows", ("of", "rows"), rows, note=note),
-            findings.Table("Tests of the farthest value", (*TESTED[:-1], ""), tested, note=of_tests),
-        )
-        return tables if tested else tables[:1]
+        outliers = findings.Table("Outliers among the training rows", ("of", "rows"), rows, note=note)
+        if not tests:
+            return (outliers,)
+        note = f"G = |value − mean| / standard deviation of the values left; the first {SHOWN} tests of each."
+        return outliers, findings.Table("Tests of the farthest value", (*TESTED[:-1], ""), tests, note=note)
 
     def check_learned(self) -> None:
         """A number of outliers for whatever was tested."""
         super().check_learned()
         tested = len(self.columns_) if self.of == "values" else 1
-        known = np.isin(self.tests_[:, 0], np.arange(tested)).all()
-        if self.outliers_.shape != (tested,) or not self.unit_ > 0 or not known:
+        of_tested = np.isin(self.tests_[:, 0], np.arange(tested)).all()
+        if self.outliers_.shape != (tested,) or not self.unit_ > 0 or not of_tested:
             raise ValueError("the outliers or the unit of grubbs do not fit what it tests")
 
 
@@ -149,7 +142,7 @@ def critical(n: int, alpha: float, sides: int) -> float:
 class Test(NamedTuple):
     """A test of the farthest of the values that are left."""
 
-    place: int
+    index: int
     mean: float
     deviation: float
     statistic: float
@@ -164,10 +157,9 @@ def repeated_tests(values: Array, alpha: float, sides: int) -> Iterator[Test]:
     out = True
     while out and (count := int(left.sum())) > FEWEST:
         mean, deviation = values[left].mean(), values[left].std(ddof=1)
-        apart = values - mean
-        far = np.where(left, apart if sides == 1 else np.abs(apart), -np.inf)
-        index = int(np.argmax(far))
-        limit = critical(count, alpha, sides)
+        distances = values - mean if sides == 1 else np.abs(values - mean)
+        index = int(np.argmax(np.where(left, distances, -np.inf)))
+        farthest, limit = distances[index], critical(count, alpha, sides)
         left[index] = False
-        out = bool(far[index] > limit * deviation and np.ptp(values[left]) > 0)
-        yield Test(index, mean, deviation, far[index] / deviation if deviation else 0.0, limit, out)
+        out = bool(farthest > limit * deviation and np.ptp(values[left]) > 0)
+        yield Test(index, mean, deviation, farthest / deviation if deviation else 0.0, limit, out)

@@ -68,26 +68,26 @@ class IsolationForest(Detector, RowExplainer):
             raise FitError("isolation-forest needs at least two training rows and a column to cut")
         self.sample_ = min(self.sample, len(X))
         bag = Bag.of(weights, self.sample_ / len(X), replacement=False)
-        drawn = (np.flatnonzero(bag.repeats(rng)) for _ in range(self.trees))
-        trees = self._grown((X[rows] for rows in drawn), rng)
-        ways = trees.depths() + mean_path(np.rint(trees.weight).astype(np.intp))
-        self.trees_ = replace(trees, value=ways[:, None]).without_gains()
+        samples = (X[np.flatnonzero(bag.repeats(rng))] for _ in range(self.trees))
+        trees = self._grow(samples, rng)
+        lengths = trees.depths() + mean_path(np.rint(trees.weight).astype(np.intp))
+        self.trees_ = replace(trees, value=lengths[:, None]).without_gains()
         self.usual_ = np.average(X, axis=0, weights=weights)
         self.scores_ = np.quantile(self.score_rows(data.table), SHARES)
 
-    def _grown(self, samples: Iterable[Array], rng: np.random.Generator) -> Trees:
+    def _grow(self, samples: Iterable[Array], rng: np.random.Generator) -> Trees:
         """Trees of random cuts: with a random target for each row, every cut of a node gains something."""
         from mlcli.kernels.trees.records import Limits
 
         depth = int(np.ceil(np.log2(self.sample_))) if self.max_depth is None else self.max_depth
-        limits, parts, thresholds = Limits(features=1, max_depth=depth), [], []
+        limits, trees, thresholds = Limits(features=1, max_depth=depth), [], []
         for X in samples:
             packed = Targets.of(rng.random((len(X), 1))).packed(np.ones(len(X), np.int64), 1.0)
             grower = Grower(bin_columns(_cells(X), most=None, wide=True), limits, random_cuts=True)
             tree, _ = grower.grow(packed, np.arange(len(X)), seed=int(rng.integers(1, 2**32)))
-            parts.append(tree)
+            trees.append(tree)
             thresholds.append(grower.thresholds(tree.nodes))
-        return grower.to_trees(parts, packed.scale, thresholds)
+        return grower.to_trees(trees, packed.scale, thresholds)
 
     def path_lengths(self, X: Array) -> Array:
         """E h(x) of each row."""
@@ -98,11 +98,15 @@ class IsolationForest(Detector, RowExplainer):
         return self._score(table.numbers)
 
     def _score(self, X: Array) -> Array:
-        return np.asarray(2.0 ** (-self.path_lengths(X) / mean_path(np.array([self.sample_]))))
+        return np.asarray(2.0 ** (-self.path_lengths(X) / self._usual_length))
+
+    @property
+    def _usual_length(self) -> float:
+        return float(mean_path(np.array([self.sample_]))[0])
 
     def explain_answer(self, table: Table) -> findings.Explanation:
         """After how many conditions the row is isolated, and the score that this makes."""
-        path, usual = float(self.path_lengths(table.numbers)[0]), float(mean_path(np.array([self.sample_]))[0])
+        path, usual = float(self.path_lengths(table.numbers)[0]), self._usual_length
         rows = (
             ("mean path length E h(x)", path),
             ("c: average path length until a row is isolated", usual),
@@ -116,7 +120,7 @@ class IsolationForest(Detector, RowExplainer):
 
     def explain(self) -> findings.Explanation:
         """How large the trees are, and how many questions a score stands for."""
-        usual = float(mean_path(np.array([self.sample_]))[0])
+        usual = self._usual_length
         size = (
             ("trees", len(self.trees_)),
             ("rows in the sample of each", self.sample_),

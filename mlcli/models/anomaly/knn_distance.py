@@ -24,8 +24,6 @@ Choices:
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from mlcli.core import findings
@@ -51,11 +49,7 @@ def relative_distance(near: Neighbours, stored: DistinctRows) -> Array:
 
 
 RANDOM = "random"
-BY_NEIGHBOURS: dict[str, Callable[[Neighbours, DistinctRows, int], Array]] = {
-    "kth": lambda near, stored, k: near.kth,
-    "average": lambda near, stored, k: near.mean_distance(k),
-    "relative": lambda near, stored, k: relative_distance(near, stored),
-}
+BY_NEIGHBOURS = ("kth", "average", "relative")
 
 
 @register(
@@ -67,7 +61,7 @@ class NeighbourDistance(NeighbourDetector, Detector):
     """Stores the training rows; all work is done when it is asked."""
 
     neighbours: int = param(
-        5, "how many training rows are near", ge=1, tune=(1, 50), matters_when={"which": tuple(BY_NEIGHBOURS)}
+        5, "how many training rows are near", ge=1, tune=(1, 50), matters_when={"which": BY_NEIGHBOURS}
     )
     which: str = param(
         "kth",
@@ -102,11 +96,16 @@ class NeighbourDistance(NeighbourDetector, Detector):
 
     def score_rows(self, table: Table) -> Array:
         """The distance to the nearest rows."""
-        if self.which == RANDOM:
-            distance = self._nearest_drawn(table)[1]
-            known = np.isfinite(distance)
-            return np.asarray(np.where(known, distance, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1))
-        return self.scored(table, lambda near, stored: BY_NEIGHBOURS[self.which](near, stored, self.k_))
+        if self.which != RANDOM:
+            return self.scored(table, self._distance)
+        distance = self._nearest_drawn(table)[1]
+        defined = np.isfinite(distance)
+        return np.asarray(np.where(defined, distance, 0.0).sum(axis=1) / np.maximum(defined.sum(axis=1), 1))
+
+    def _distance(self, near: Neighbours, stored: DistinctRows) -> Array:
+        if self.which == "kth":
+            return near.kth
+        return near.mean_distance(self.k_) if self.which == "average" else relative_distance(near, stored)
 
     def _nearest_drawn(self, table: Table) -> tuple[Rows, Array]:
         """Of each sample the nearest training row and its distance (rows × samples); none is its own neighbour."""

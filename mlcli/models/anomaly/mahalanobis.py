@@ -37,8 +37,8 @@ class Mahalanobis(GaussianDetector, Detector):
 
     def fit(self, data: ScreenedRows, rng: np.random.Generator) -> None:
         """Take the mean and the covariance."""
-        found = full_gaussian(data, self.ddof)
-        self.mean_, self.axes_ = found.mean, found.axes
+        gaussian = full_gaussian(data, self.ddof)
+        self.mean_, self.axes_ = gaussian.mean, gaussian.axes
 
     def score_rows(self, table: Table) -> Array:
         """D of each row."""

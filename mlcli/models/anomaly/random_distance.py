@@ -21,9 +21,8 @@ Choices:
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
-from typing import Any
+from typing import cast
 
 import numpy as np
 
@@ -40,9 +39,6 @@ from mlcli.engines.content_seeds import as_repeats
 from mlcli.engines.ensemble import fitted
 from mlcli.engines.network.network import RELU, Adam, Network, check_layers, layers_of
 from mlcli.tasks.anomaly import Detector, ScreenedRows, occlusion
-
-SUSPICIOUS = math.sqrt(3)
-"""How many deviations above the mean a suspect scores."""
 
 
 @register("random-distance", reference="Pang, Cao, Chen & Liu 2018, Representations for distances to random rows")
@@ -75,21 +71,21 @@ class RandomDistance(Detector):
         X = data.table.numbers
         if len(X) < 2 or not X.shape[1]:
             raise FitError("random-distance needs two rows and a column")
-        base: Any = fitted(with_steps(self.base, self.columns_), data, rng.spawn(1)[0])
-        suspected = suspected_rows(base.final.score_rows(base.prepared(data.table)))
+        base = fitted(with_steps(self.base, self.columns_), data, rng.spawn(1)[0])
+        suspected = suspected_rows(cast(Detector, base.final).score_rows(base.prepared(data.table)))
         if suspected.all():
             raise FitError("random-distance finds no suspects: to its base all rows are equally odd")
         suspects, others = X[suspected], X[~suspected]
         network = Network((X.shape[1], self.features), [RELU])
         network.draw(rng)
         optimiser, losses = Adam(len(network.parameters), self.learning_rate), np.empty(self.steps)
-        # the mean distance between represented rows at the start
-        one, other = (network.answers(others[rng.integers(0, len(others), 200)]) for _ in range(2))
-        unit = float(np.linalg.norm(one - other, axis=1).mean()) or 1.0
+        # The margin counts in units of the mean distance between represented rows at the start.
+        first, second = (network.answers(others[rng.integers(0, len(others), 200)]) for _ in range(2))
+        unit = float(np.linalg.norm(first - second, axis=1).mean()) or 1.0
         for step in range(self.steps):
-            one, other = (rows[rng.integers(0, len(rows), self.batch)] for rows in (suspects, others))
+            odd, good = (rows[rng.integers(0, len(rows), self.batch)] for rows in (suspects, others))
             samples = others[rng.integers(0, len(others), (self.batch, self.sample))]
-            losses[step] = self.slopes(network, one, other, samples, self.margin * unit)
+            losses[step] = self.slopes(network, odd, good, samples, self.margin * unit)
             optimiser.step(network.parameters, network.slopes)
         self.weights_, self.biases_ = network.learned()
         self.drawn_ = others[rng.integers(0, len(others), self.subsets * self.sample)]
@@ -98,32 +94,34 @@ class RandomDistance(Detector):
     def slopes(self, network: Network, suspects: Array, others: Array, samples: Array, margin: float) -> float:
         """Fill the slopes of the mean hinge over pairs, each with a sample of its own; the mean hinge."""
         count, size, columns = samples.shape
-        rows = np.concatenate([suspects, others, samples.reshape(-1, columns)])
-        represented = network.forward(rows)
-        among = represented[2 * count :].reshape(count, size, -1)
-        apart = [represented[first : first + count, None] - among for first in (0, count)]
-        near = [np.sqrt((one**2).sum(axis=2)) for one in apart]
-        nearest = [one.argmin(axis=1) for one in near]
-        pair = np.arange(count)
-        far, close = (one[pair, place] for one, place in zip(near, nearest, strict=True))
-        hinge = np.maximum(margin + close - far, 0.0)
+        represented = network.forward(np.concatenate([suspects, others, samples.reshape(-1, columns)]))
+        sample_points = represented[2 * count :].reshape(count, size, -1)
+        pairs = np.arange(count)
+        nearest, differences, distances = [], [], []
+        for first in (0, count):  # of the suspects, then of the others
+            steps = represented[first : first + count, None] - sample_points
+            lengths = np.sqrt((steps**2).sum(axis=2))
+            nearest.append(lengths.argmin(axis=1))
+            differences.append(steps[pairs, nearest[-1]])
+            distances.append(lengths[pairs, nearest[-1]])
+        hinge = np.maximum(margin + distances[1] - distances[0], 0.0)
         errors = np.zeros_like(represented)
-        for sign, first, way, place, length in zip((-1, 1), (0, count), apart, nearest, (far, close), strict=True):
-            pull = (sign * (hinge > 0) / count / np.maximum(length, 1e-12))[:, None] * way[pair, place]
-            errors[first : first + count] += pull
-            errors[2 * count + pair * size + place] -= pull
+        for part, sign in enumerate((-1, 1)):
+            scale = sign * (hinge > 0) / count / np.maximum(distances[part], 1e-12)
+            pull = scale[:, None] * differences[part]
+            errors[part * count : (part + 1) * count] += pull
+            errors[2 * count + pairs * size + nearest[part]] -= pull
         network.backward(RELU.pull(errors, represented))
         return float(hinge.mean())
 
     def score_rows(self, table: Table) -> Array:
         """The mean distance to the nearest row of a sample."""
-        # distances of rows to the nearest of each sample
         from scipy.spatial.distance import cdist
 
         network = Network.of(self.weights_, self.biases_, [RELU])
-        found = cdist(network.answers(table.numbers), network.answers(self.drawn_))
-        distances = np.asarray(found.reshape(len(table), self.subsets, self.sample).min(axis=2))
-        return np.asarray(distances.mean(axis=1))
+        distances = cdist(network.answers(table.numbers), network.answers(self.drawn_))
+        nearest = distances.reshape(len(table), self.subsets, self.sample).min(axis=2)
+        return np.asarray(nearest.mean(axis=1))
 
     def deviations(self, table: Table) -> Array:
         """How much of the score goes when a cell is replaced by the mean of the rows drawn."""
@@ -155,4 +153,4 @@ class RandomDistance(Detector):
 
 def suspected_rows(scores: Array) -> Flags:
     """The rows that score far above the mean, at least the highest."""
-    return np.asarray(scores >= min(scores.mean() + SUSPICIOUS * scores.std(), scores.max()))
+    return np.asarray(scores >= min(scores.mean() + np.sqrt(3) * scores.std(), scores.max()))
