@@ -15,14 +15,14 @@ from tests.golden.screening import cloud, line, rows_of, scores
 
 def passing(values: Array, alpha: float, sides: int) -> Flags:
     """Which values are no outliers."""
-    out = [test.index for test in repeated_tests(values, alpha, sides) if test.out]
+    out = [test.row for test in repeated_tests(values, alpha, sides) if test.out]
     return ~np.isin(np.arange(len(values)), out)
 
 
 def test_five_values_of_the_notes() -> None:
     # SOURCES.md, section 10: G = 1.787458 of 9 is above the critical value 1.715037, so that 9 goes.
     first, second = repeated_tests(np.array([5, 5.1, 4.9, 5, 9]), 0.05, sides=2)
-    assert (first.index, first.out, second.out) == (4, True, False)
+    assert (first.row, first.out, second.out) == (4, True, False)
     assert (first.statistic, first.critical) == pytest.approx((1.787458, 1.715037), abs=5e-7)
 
 

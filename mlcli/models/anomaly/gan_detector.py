@@ -69,13 +69,15 @@ class GanDetector(Detector):
         X = as_repeats(data).table.numbers
         if not X.shape[1]:
             raise FitError("gan-detector needs a column to generate")
-        between = [TANH] * len(self.hidden)
-        forger = Network(self._widths, [*between, IDENTITY])
-        judge = Network((X.shape[1], *self.hidden, 1), [*between, SIGMOID])
+        hidden = [TANH] * len(self.hidden)
+        forger = Network(self._widths, [*hidden, IDENTITY])
+        judge = Network((X.shape[1], *self.hidden, 1), [*hidden, SIGMOID])
         for network in (forger, judge):
             network.draw(rng)
         # β₁ of Adam, with which networks that learn against each other swing less (Radford et al. 2016)
-        adam = [Adam(len(network.parameters), self.learning_rate, 0.5) for network in (forger, judge)]
+        forger_adam, judge_adam = (
+            Adam(len(network.parameters), self.learning_rate, 0.5) for network in (forger, judge)
+        )
         losses = np.zeros((self.epochs, 2))
         for epoch in range(self.epochs):
             order = rng.permutation(len(X))
@@ -83,9 +85,9 @@ class GanDetector(Detector):
                 real = X[order[first : first + self.batch]]
                 share = len(real) / len(X)
                 losses[epoch, 0] += share * judge_slopes(judge, real, forger.forward(self._noise(len(real), rng)))
-                adam[1].step(judge.parameters, judge.slopes)
+                judge_adam.step(judge.parameters, judge.slopes)
                 losses[epoch, 1] += share * forger_slopes(forger, judge, self._noise(len(real), rng))
-                adam[0].step(forger.parameters, forger.slopes)
+                forger_adam.step(forger.parameters, forger.slopes)
         if not np.isfinite(losses).all():
             raise FitError(
                 "the losses of gan-detector are infinite: a smaller learning_rate or scaled columns help"
@@ -110,13 +112,14 @@ class GanDetector(Detector):
         z = self.tried_[cdist(X, network.answers(self.tried_)).argmin(axis=1)]
         adam, best, least = Adam(z.size, self.stride), network.answers(z), np.full(len(X), np.inf)
         for step in range(self.search + 1):
-            made = network.forward(z)
-            apart = made - X
-            squares = (apart**2).sum(axis=1)
+            forged = network.forward(z)
+            residuals = forged - X
+            squares = (residuals**2).sum(axis=1)
             closer = squares < least
-            best[closer], least[closer] = made[closer], squares[closer]
+            best[closer], least[closer] = forged[closer], squares[closer]
             if step < self.search:
-                adam.step(z.reshape(-1), (network.backward(apart) @ network.layers[0].weight.T).reshape(-1))
+                slopes = network.backward(residuals) @ network.layers[0].weight.T
+                adam.step(z.reshape(-1), slopes.reshape(-1))
         return best
 
     def score_rows(self, table: Table) -> Array:

@@ -93,8 +93,8 @@ class Grubbs(GaussianDetector, Detector):
     def _passing(self, values: Array, which: int, sides: int) -> Flags:
         """Which values pass; the first tests are stored."""
         tests = list(repeated_tests(values, self.alpha, sides))
-        outliers = [test.index for test in tests if test.out]
-        first = [(which, values[test.index], *test[1:]) for test in tests[:SHOWN]]
+        outliers = [test.row for test in tests if test.out]
+        first = [(which, values[test.row], *test[1:]) for test in tests[:SHOWN]]
         self.outliers_[which] = len(outliers)
         self.tests_ = np.vstack([self.tests_, np.array(first, np.float64).reshape(-1, len(TESTED))])
         return ~np.isin(np.arange(len(values)), outliers)
@@ -142,7 +142,7 @@ def critical(n: int, alpha: float, sides: int) -> float:
 class Test(NamedTuple):
     """A test of the farthest of the values that are left."""
 
-    index: int
+    row: int
     mean: float
     deviation: float
     statistic: float

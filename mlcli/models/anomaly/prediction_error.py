@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +44,8 @@ from mlcli.core.nested import model_param
 from mlcli.core.params import GIVEN, learned, param
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
-from mlcli.core.tables import Array, Table, joined
+from mlcli.core.tables import Array, Codes, Table, joined
+from mlcli.core.tolerances import ROUNDING
 from mlcli.engines.content_seeds import order_of_content
 from mlcli.engines.ensemble import fitted, outputs
 from mlcli.engines.inner_validation import held_out_outputs, inner_folds
@@ -52,13 +53,8 @@ from mlcli.models.anomaly.collective import warn_of_gaps
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 from mlcli.tasks.classification import CLASSIFICATION, Classifier, LabelledRows
 from mlcli.tasks.regression import REGRESSION, Regressor, ValuedRows
-from mlcli.tasks.supervised import SupervisedRows
 
 Cell = TypeVar("Cell", bound=np.generic)
-SCORES = ("error", "psnr")
-NEVER_NOTHING = 1e-12
-"""The least mean square of which a logarithm is taken."""
-MARKS = ("predicted", "odd")
 
 
 @register(
@@ -70,7 +66,7 @@ class PredictionError(Detector):
     base: Model = model_param("ridge", "the model that predicts a column", of=(Classifier, Regressor))
     columns: tuple[str, ...] = param((), "the columns that are predicted; none: all that the model can predict")
     window: int = param(0, "from how many rows before a row is predicted; 0: from its other columns", ge=0)
-    score: str = param("error", "how errors are counted", choices=SCORES)
+    score: str = param("error", "how errors are counted", choices=("error", "psnr"))
     folds: int = param(5, "how many folds the training rows are split into", ge=2)
     second: Model | None = model_param(None, "a model that learns which rows have large errors", of=(Classifier,))
     marked: float = param(
@@ -84,7 +80,7 @@ class PredictionError(Detector):
     """σ of each, or its range."""
     psnr_: Array = learned()
     """The smallest and the largest of the training rows."""
-    second_: Any = learned()
+    second_: Model | None = learned()
 
     @property
     def accepts(self) -> Accepts:
@@ -111,22 +107,31 @@ class PredictionError(Detector):
         if len(data) < 3:
             raise FitError("prediction-error needs at least three training rows")
         self.predicted_ = tuple(column.name for column in self._predicted(data.table))
-        rows = [self._rows_of(data, seen, name) for name in self.predicted_]
+        rows = [self._labelled(data, seen, name) for name in self.predicted_]
+        bases = [with_steps(self.base, part.table.columns) for part in rows]
         folds = inner_folds(rows[0], self.folds, rng)
-        errors = np.column_stack([self._held_out(row, folds, rng.spawn(1)[0]) for row in rows])
-        self.models_ = tuple(fitted(self._base(row), row, rng.spawn(1)[0]) for row in rows)
-        # the unit in which errors are measured
+        errors = np.column_stack(
+            [
+                _errors(part.y, held_out_outputs(base, part, folds, rng.spawn(1)[0]))
+                for base, part in zip(bases, rows, strict=True)
+            ]
+        )
+        self.models_ = tuple(fitted(base, part, rng.spawn(1)[0]) for base, part in zip(bases, rows, strict=True))
+        self.psnr_ = np.zeros(2)
         if self.score == "psnr":
-            self.units_ = np.array([np.ptp(row.y) for row in rows], np.float64)
-            found = _psnr(errors / self.units_)
-            self.psnr_ = np.array([found.min(), found.max()])
+            self.units_ = np.array([np.ptp(part.y) for part in rows], np.float64)
+            psnr = _psnr(errors / self.units_)
+            self.psnr_ = np.array([psnr.min(), psnr.max()])
         else:
-            # σ is at least this share of the standard deviation of the column
-            least = 1e-3 * np.array([_spread(row) for row in rows])
+            least = 1e-3 * np.array([_spread(part) for part in rows])
             self.units_ = np.maximum(np.sqrt((errors**2).mean(axis=0)), least)
-            self.psnr_ = np.zeros(2)
+        self.second_ = None
         if self.second is not None:
-            self.second_ = self._of_marks(data, seen, self._scored(errors), rng)
+            odd = np.zeros(len(errors), np.int32)
+            count = max(1, round(self.marked * len(errors)))
+            odd[np.argsort(-self._score(errors), kind="stable")[:count]] = 1
+            marked = LabelledRows(table=seen, rows=data.rows, target="error", y=odd, classes=("predicted", "odd"))
+            self.second_ = fitted(with_steps(self.second, seen.columns), marked, rng.spawn(1)[0])
 
     def _predicted(self, table: Table) -> list[Column]:
         """The columns that are predicted, numbers first; those that do not vary are left out."""
@@ -134,11 +139,11 @@ class PredictionError(Detector):
         able = [*(table.number_columns if isinstance(base, Regressor) else ())]
         able += table.code_columns if isinstance(base, Classifier) and self.score != "psnr" else ()
         names = [column.name for column in able]
-        for wanted in self.columns:
-            if wanted not in names:
-                hint = did_you_mean(wanted, names, "columns that it can predict")
-                what = f"prediction-error: there is no column '{wanted}' that {base.id} could predict"
-                raise FitError(what, hint=hint)
+        for name in self.columns:
+            if name not in names:
+                hint = did_you_mean(name, names, "columns that it can predict")
+                problem = f"prediction-error: there is no column '{name}' that {base.id} could predict"
+                raise FitError(problem, hint=hint)
         requested = [column for column in able if not self.columns or column.name in self.columns]
         varying = [column for column in requested if len(np.unique(table.cells(column.name))) > 1]
         if not varying:
@@ -149,10 +154,10 @@ class PredictionError(Detector):
             warnings.warn("columns with one value in all training rows are left out", MlcliWarning, stacklevel=3)
         return varying
 
-    def _rows_of(self, data: ScreenedRows, seen: Table, name: str) -> SupervisedRows:
+    def _labelled(self, data: ScreenedRows, seen: Table, name: str) -> LabelledRows | ValuedRows:
         """Rows whose target is a column."""
         column = next(column for column in data.table.columns if column.name == name)
-        cells, seen = data.table.cells(name), self._without(seen, name)
+        cells, seen = data.table.cells(name), _without(seen, name)
         if column.coded:
             codes = cells.astype(np.int32)
             return LabelledRows(table=seen, rows=data.rows, target=name, y=codes, classes=column.levels)
@@ -172,46 +177,27 @@ class PredictionError(Detector):
         numbers = numbers.reshape(len(table), self.window * len(table.number_columns))
         return Table(columns, numbers, codes.reshape(len(table), self.window * len(table.code_columns)))
 
-    @staticmethod
-    def _without(seen: Table, name: str) -> Table:
-        return seen.select(column.name for column in seen.columns if column.name != name)
-
-    def _base(self, rows: SupervisedRows) -> Model:
-        return with_steps(self.base, rows.table.columns)
-
-    def _held_out(self, rows: SupervisedRows, folds: Any, rng: np.random.Generator) -> Array:
-        """The errors of each row by models that have not seen it."""
-        return _errors(rows.y, held_out_outputs(self._base(rows), rows, folds, rng))
-
-    def _scored(self, errors: Array) -> Array:
+    def _score(self, errors: Array) -> Array:
+        """The mean squared error, or how far its PSNR lies below the best of the training rows."""
         if self.score == "error":
             return np.asarray(((errors / self.units_) ** 2).mean(axis=1))
         low, high = self.psnr_
         return np.asarray(1 - (_psnr(errors / self.units_) - low) / ((high - low) or 1.0))
 
-    def _of_marks(self, data: ScreenedRows, seen: Table, scores: Array, rng: np.random.Generator) -> Model:
-        """The second model, which learns the rows of the largest errors."""
-        assert self.second is not None
-        count = max(1, round(self.marked * len(scores)))
-        y = np.zeros(len(scores), np.int32)
-        y[np.argsort(-scores, kind="stable")[:count]] = 1
-        rows = LabelledRows(table=seen, rows=data.rows, target="error", y=y, classes=MARKS)
-        return fitted(with_steps(self.second, seen.columns), rows, rng.spawn(1)[0])
-
     def errors(self, table: Table) -> Array:
         """The error of each column that is predicted."""
         seen, levels = self._seen(table), {column.name for column in table.code_columns}
-        found = []
+        errors = []
         for model, name in zip(self.models_, self.predicted_, strict=True):
-            answers = outputs(model, self._without(seen, name), CLASSIFICATION if name in levels else REGRESSION)
-            found.append(_errors(table.cells(name), answers))
-        return np.column_stack(found)
+            predictions = outputs(model, _without(seen, name), CLASSIFICATION if name in levels else REGRESSION)
+            errors.append(_errors(table.cells(name), predictions))
+        return np.column_stack(errors)
 
     def score_rows(self, table: Table) -> Array:
-        """The mean squared error, its PSNR, or what the second model makes of the row."""
+        """The score by the errors, or the probability that the second model gives."""
         if self.second_ is not None:
             return np.asarray(outputs(self.second_, self._seen(table), CLASSIFICATION)[:, 1])
-        return self._scored(self.errors(table))
+        return self._score(self.errors(table))
 
     def reasons(self, table: Table) -> tuple[tuple[str, ...], Array]:
         """The squared error of each column, of numbers with its sign."""
@@ -219,9 +205,9 @@ class PredictionError(Detector):
             return super().reasons(table)
         names = tuple(column.name for column in (*table.number_columns, *table.code_columns))
         errors = self.errors(table) / self.units_
-        found = np.zeros((len(table), len(names)))
-        found[:, [names.index(name) for name in self.predicted_]] = errors * np.abs(errors)
-        return names, found
+        reasons = np.zeros((len(table), len(names)))
+        reasons[:, [names.index(name) for name in self.predicted_]] = errors * np.abs(errors)
+        return names, reasons
 
     def explain(self) -> findings.Explanation:
         """How well each column is predicted."""
@@ -239,31 +225,35 @@ class PredictionError(Detector):
             raise ValueError("the errors of prediction-error have no unit")
 
 
-def _errors(cells: Any, answers: Array) -> Array:
+def _without(seen: Table, name: str) -> Table:
+    return seen.select(column.name for column in seen.columns if column.name != name)
+
+
+def _errors(cells: NDArray[np.generic] | Array | Codes, predictions: Array) -> Array:
     """Numbers less their predictions, or the roots of how surprising levels are by their probabilities."""
-    if answers.shape[1] == 1:
-        return np.asarray(cells - answers[:, 0])
-    probable = np.where(cells < 0, 0.0, answers[np.arange(len(cells)), cells])
-    # the smallest probability that counts
-    return np.asarray(np.sqrt(-np.log(np.clip(probable, 1e-3, 1.0))))
+    if predictions.shape[1] == 1:
+        return np.asarray(cells.astype(np.float64) - predictions[:, 0])
+    codes = cells.astype(np.intp)
+    probabilities = np.where(codes < 0, 0.0, predictions[np.arange(len(codes)), codes])
+    return np.asarray(np.sqrt(-np.log(np.clip(probabilities, 1e-3, 1.0))))
 
 
-def _spread(rows: SupervisedRows) -> float:
-    """The deviation of numbers, or the same for levels: the root of the error of their shares."""
+def _spread(rows: LabelledRows | ValuedRows) -> float:
+    """The standard deviation of numbers, or the same for levels: the root of the error of their shares."""
     if isinstance(rows, LabelledRows):
         shares = rows.class_totals / rows.class_totals.sum()
-        return float(np.sqrt(-(shares * np.log(np.maximum(shares, NEVER_NOTHING))).sum()))
+        return float(np.sqrt(-(shares * np.log(np.maximum(shares, ROUNDING))).sum()))
     return float(np.std(rows.y))
 
 
 def _psnr(errors: Array) -> Array:
     """In decibels, of errors in units of the range."""
-    return np.asarray(-10 * np.log10(np.maximum((errors**2).mean(axis=1), NEVER_NOTHING)))
+    return np.asarray(-10 * np.log10(np.maximum((errors**2).mean(axis=1), ROUNDING)))
 
 
 def rows_before(X: NDArray[Cell], size: int) -> NDArray[Cell]:
     """The rows before each row, the nearest first (n × size × columns); before the first row stands itself."""
     if not len(X):
         return np.empty((0, size, X.shape[1]), X.dtype)
-    place = np.arange(len(X))[:, None] - np.arange(1, size + 1)
-    return np.asarray(X[np.maximum(place, 0)])
+    index = np.arange(len(X))[:, None] - np.arange(1, size + 1)
+    return np.asarray(X[np.maximum(index, 0)])

@@ -19,7 +19,7 @@ Choices:
 
 from __future__ import annotations
 
-from typing import Any
+from typing import cast
 
 import numpy as np
 
@@ -47,7 +47,7 @@ class ScoreRanking(LabelledDetector, Detector):
     base: Model = model_param("ranking-svm", "the ranking model", of=(Ranker,))
     squares: bool = param(True, "whether the squares of the columns stand beside them")
 
-    base_: Any = learned(model="base")
+    base_: Model = learned(model="base")
     middle_: Array = learned("columns")
     pairs_: int = learned()
 
@@ -63,7 +63,7 @@ class ScoreRanking(LabelledDetector, Detector):
         self.pairs_ = int(y.sum()) * int((y == 0).sum())
         seen = self._seen(rows.table)
         grouped = GroupedRows(
-            **(plain_fields(rows) | {"table": seen}),
+            **{**plain_fields(rows), "table": seen},
             relevance=y.astype(np.float64),
             groups=np.zeros(len(y), np.int32),
             names=("all rows",),
@@ -82,7 +82,7 @@ class ScoreRanking(LabelledDetector, Detector):
     def score_rows(self, table: Table) -> Array:
         """The score of the ranking model."""
         seen = self.base_.prepared(self._seen(table))
-        return np.asarray(self.base_.final.score_rows(seen))
+        return np.asarray(cast(Ranker, self.base_.final).score_rows(seen))
 
     def explain(self) -> findings.Explanation:
         """The pairs, then the ranking model."""

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 
@@ -37,14 +37,12 @@ from mlcli.core.model import Model
 from mlcli.core.nested import model_param
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
-from mlcli.core.tables import Array, Codes, Flags, Table
-from mlcli.core.tolerances import CLOSE
+from mlcli.core.tables import Array, Codes, Rows, Table
+from mlcli.core.tolerances import CLOSE, CLOSE_DECIMALS
 from mlcli.engines.ensemble import fitted, outputs
 from mlcli.engines.inner_validation import inner_folds, parts_of_folds
 from mlcli.tasks.anomaly import ANOMALY, Detector, ScreenedRows
 from mlcli.tasks.classification import CLASSIFICATION, Classifier, LabelledRows
-
-CLASSES = ("good", "anomaly")
 
 
 @dataclass(kw_only=True, eq=False)
@@ -67,34 +65,32 @@ class LabelledDetector(Detector):
 
     def own_limit(self) -> tuple[float, str]:
         """The threshold that finds enough anomalies, or as many as good rows allow."""
-        words = f"it finds {100 * self.recall:g} % of the anomalies that were learned from"
+        finds = f"{100 * self.recall:g} % of the anomalies that were learned from"
+        words = f"it finds {finds}"
         if self.recall_ < self.recall * (1 - CLOSE):
-            words = f"it finds fewer than {words.removeprefix('it finds ')}, since more would flag most good rows"
+            words = f"it finds fewer than {finds}, since more would flag most good rows"
         return float(np.nextafter(self.limit_, -np.inf)), words
 
     def learn_limit(self, scores: Array, y: Codes) -> None:
-        """Take the threshold with the wanted recall, or the best one where that would flag most good rows."""
+        """The threshold with the requested recall, or the best one if that would flag most good rows."""
         good, odd = np.sort(scores[y == 0]), np.sort(scores[y == 1])
-        wanted = self.limit_ = self.score_reached(odd)
-        # A threshold that flags a larger share of the good rows is of no use
-        if np.mean(good >= wanted) > 0.5:
+        by_recall = float(odd[int((1 - self.recall) * len(odd) + CLOSE)])
+        self.limit_ = by_recall
+        if np.mean(good >= by_recall) > 0.5:
             thresholds = np.append(odd, np.nextafter(scores.max(), np.inf))[::-1]  # of equals the highest
-            below = [np.searchsorted(some, thresholds) / len(some) for some in (good, odd)]
-            self.limit_ = float(thresholds[np.argmax(np.round(below[0] - below[1], 9))])
+            below_good, below_odd = (np.searchsorted(part, thresholds) / len(part) for part in (good, odd))
+            best = np.argmax(np.round(below_good - below_odd, CLOSE_DECIMALS))
+            self.limit_ = float(thresholds[best])
             finds = f"finds {100 * self.recall:g} % of the anomalies"
-            what = (
-                f"a threshold that {finds} would flag most good rows; recall less the share of good rows flagged "
-                "is largest at the one taken"
-                if self.limit_ > wanted
-                else f"the threshold {finds} and flags most good rows; no higher one separates them better"
-            )
-            warnings.warn(f"{what}; 'decide' chooses another", MlcliWarning, stacklevel=3)
+            if self.limit_ > by_recall:
+                text = (
+                    f"a threshold that {finds} would flag most good rows; recall less the share of good rows "
+                    "flagged is largest at the one taken"
+                )
+            else:
+                text = f"the threshold {finds} and flags most good rows; no higher one separates them better"
+            warnings.warn(f"{text}; 'decide' chooses another", MlcliWarning, stacklevel=3)
         self.recall_ = float(np.mean(odd >= self.limit_))
-
-    def score_reached(self, scores: Array) -> float:
-        """The score that the wanted share of anomalies reaches."""
-        found = np.sort(scores)
-        return float(found[int((1 - self.recall) * len(found) + 1e-9)])
 
     def labelled(self, data: ScreenedRows, rng: np.random.Generator) -> tuple[ScreenedRows, Codes]:
         """Rows with the artificial ones behind them, and which are anomalies; unlabelled rows count as good."""
@@ -125,28 +121,30 @@ class LabelledDetector(Detector):
 
 def artificial_rows(good: Table, count: int, margin: float, rng: np.random.Generator) -> Table:
     """Rows drawn evenly from the box of the good rows, widened on each side; levels drawn evenly."""
-    low, high = _range(good.numbers)
-    wide = margin * (high - low)
-    numbers = rng.uniform(low - wide, high + wide, (count, good.numbers.shape[1]))
+    present = np.isfinite(good.numbers)
+    low = np.where(present, good.numbers, np.inf).min(axis=0, initial=np.inf)
+    high = np.where(present, good.numbers, -np.inf).max(axis=0, initial=-np.inf)
+    empty = low > high
+    low, high = np.where(empty, 0.0, low), np.where(empty, 0.0, high)
+    beyond = margin * (high - low)
+    numbers = rng.uniform(low - beyond, high + beyond, (count, good.numbers.shape[1]))
     levels = [rng.integers(0, max(1, len(column.levels)), count) for column in good.code_columns]
     codes = np.column_stack(levels).astype(np.int32) if levels else np.empty((count, 0), np.int32)
     return Table(good.columns, numbers, codes)
 
 
-def _range(numbers: Array) -> tuple[Array, Array]:
-    known: Flags = np.isfinite(numbers)
-    low = np.where(known, numbers, np.inf).min(axis=0, initial=np.inf)
-    high = np.where(known, numbers, -np.inf).max(axis=0, initial=-np.inf)
-    empty = low > high
-    return np.where(empty, 0.0, low), np.where(empty, 0.0, high)
-
-
-def plain_fields(data: ScreenedRows) -> dict[str, Any]:
+class PlainFields(TypedDict):
     """What rows of any kind have in common."""
+
+    table: Table
+    rows: Rows
+    target: str
+    weight: Array | None
+
+
+def plain_fields(data: ScreenedRows) -> PlainFields:
+    """The table, row numbers and weights of rows, for rows of another kind."""
     return {"table": data.table, "rows": data.rows, "target": "anomaly", "weight": data.weight}
-
-
-BALANCES = ("none", "repeat", "weights")
 
 
 @register(
@@ -158,10 +156,12 @@ class SupervisedDetector(LabelledDetector, Detector):
     """The probability of being an anomaly."""
 
     base: Model = model_param("random-forest", "the classifier", of=(Classifier,))
-    balance: str = param("repeat", "how the classes are made to count alike", choices=BALANCES)
+    balance: str = param(
+        "repeat", "how the classes are made to count alike", choices=("none", "repeat", "weights")
+    )
     folds: int = param(5, "how many folds the rows are split into to find that threshold", ge=2)
 
-    base_: Any = learned(model="base")
+    base_: Model = learned(model="base")
     counts_: Array = learned(3)
     """Good rows, known anomalies, and artificial ones."""
 
@@ -179,16 +179,16 @@ class SupervisedDetector(LabelledDetector, Detector):
     def fit(self, data: ScreenedRows, rng: np.random.Generator) -> None:
         """Draw anomalies, let the classifier learn, and find the threshold out of fold."""
         rows, y = self.labelled(data, rng)
-        known = int((data.labels == 1).sum())
-        self.counts_ = np.array([(y == 0).sum(), known, y.sum() - known])
-        labelled = LabelledRows(**plain_fields(rows), y=y, classes=CLASSES)
+        labelled_count = int((data.labels == ANOMALY).sum())
+        self.counts_ = np.array([(y == 0).sum(), labelled_count, y.sum() - labelled_count])
+        labelled = LabelledRows(**plain_fields(rows), y=y, classes=("good", "anomaly"))
         base = with_steps(self.base, self.columns_)
-        said = np.zeros((len(y), 2))
-        for inside, outside in parts_of_folds(inner_folds(labelled, self.folds, rng)):
-            if len(np.unique(y[inside])) == 2:
-                member = fitted(base, self._balanced(labelled.take(inside)), rng.spawn(1)[0])
-                said[outside] = outputs(member, labelled.table.take(outside), CLASSIFICATION)
-        self.learn_limit(said[:, 1], y)
+        probabilities = np.zeros((len(y), 2))
+        for train, test in parts_of_folds(inner_folds(labelled, self.folds, rng)):
+            if len(np.unique(y[train])) == 2:
+                member = fitted(base, self._balanced(labelled.take(train)), rng.spawn(1)[0])
+                probabilities[test] = outputs(member, labelled.table.take(test), CLASSIFICATION)
+        self.learn_limit(probabilities[:, 1], y)
         self.base_ = fitted(base, self._balanced(labelled), rng.spawn(1)[0])
 
     def _balanced(self, data: LabelledRows) -> LabelledRows:
