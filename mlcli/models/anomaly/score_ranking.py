@@ -63,7 +63,7 @@ class ScoreRanking(LabelledDetector, Detector):
         self.pairs_ = int(y.sum()) * int((y == 0).sum())
         seen = self._seen(rows.table)
         grouped = GroupedRows(
-            **{**plain_fields(rows), "table": seen},
+            **plain_fields(rows.with_table(seen)),
             relevance=y.astype(np.float64),
             groups=np.zeros(len(y), np.int32),
             names=("all rows",),
