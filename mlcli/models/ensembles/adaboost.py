@@ -46,9 +46,6 @@ from mlcli.tasks.classification import CLASSIFICATION, Classifier, LabelledRows
 NO_ERROR = 1e-10
 """What stands for an error of 0, whose logarithm is none."""
 
-MOST_ROUNDS = 10
-"""How many rounds are listed one by one."""
-
 
 @register("adaboost", reference="Freund & Schapire 1997; Zhu et al. 2009 (SAMME)")
 class AdaBoost(Classifier, RowExplainer, Staged):
@@ -83,33 +80,38 @@ class AdaBoost(Classifier, RowExplainer, Staged):
     def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
         """Round after round: fit, weigh the classifier, weigh the rows anew."""
         data = in_content_order(data)
-        given = data.weights / data.weights.sum()
-        weights, scores = given, np.zeros(data.outputs.shape)
+        row_weights = data.weights / data.weights.sum()
+        weights, scores = row_weights, np.zeros(data.outputs.shape)
         base = with_steps(self.base, self.columns_)
-        rounds: list[tuple[Model, float, float, float]] = []
-        for own in rng.spawn(self.rounds):
-            member = fitted(base, self._minding(data, weights, own), own)
-            said = votes(member, data.table, CLASSIFICATION)
-            wrong = said[np.arange(len(data)), data.y] == 0
+        members, alphas, errors, training = list[Model](), list[float](), list[float](), list[float]()
+        for round_rng in rng.spawn(self.rounds):
+            member = fitted(base, self._weighted_rows(data, weights, round_rng), round_rng)
+            votes_of_rows = votes(member, data.table, CLASSIFICATION)
+            wrong = votes_of_rows[np.arange(len(data)), data.y] == 0
             error = float(weights[wrong].sum())
-            if rounds and error >= self._chance:
+            if members and error >= self._chance:
                 break
-            alpha = self._alpha(error)
-            scores += alpha * said
-            rounds.append((member, alpha, error, float(given[self.decide(scores) != data.y].sum())))
+            alpha = 1.0  # the first round is kept, even if it is worth nothing
+            if error < self._chance:
+                odds = (1 - max(error, NO_ERROR)) / max(error, NO_ERROR)
+                alpha = 0.5 * float(np.log(odds) + np.log(self._classes - 1))
+            scores += alpha * votes_of_rows
+            members.append(member)
+            alphas.append(alpha)
+            errors.append(error)
+            training.append(float(row_weights[self.decide(scores) != data.y].sum()))
             if not NO_ERROR < error < self._chance:
                 break
             weights = weights * np.where(wrong, np.exp(alpha), np.exp(-alpha))
             weights /= weights.sum()
-        members, *numbers = zip(*rounds, strict=True)
-        self.models_ = members
-        self.alphas_, self.errors_, self.training_ = map(np.array, numbers)
+        self.models_ = tuple(members)
+        self.alphas_, self.errors_, self.training_ = np.array(alphas), np.array(errors), np.array(training)
         if self.errors_[0] >= self._chance and len(self.classes_) > 1:
             text = f"{self.base.name} is not better than chance on the training rows, so that adaboost is it alone"
             warnings.warn(text, MlcliWarning, stacklevel=2)
 
-    def _minding(self, data: LabelledRows, weights: Array, rng: np.random.Generator) -> LabelledRows:
-        """The rows as a round learns from them."""
+    def _weighted_rows(self, data: LabelledRows, weights: Array, rng: np.random.Generator) -> LabelledRows:
+        """The rows as a round learns from them: weighted, or drawn by their weight."""
         if self.by == "weights":
             return replace(data, weight=weights * len(data))
         draws = round(data.weights.sum() / Bag.of(data.weights).unit)
@@ -124,13 +126,6 @@ class AdaBoost(Classifier, RowExplainer, Staged):
     def _chance(self) -> float:
         """The error that a round must stay below."""
         return 1 - 1 / self._classes
-
-    def _alpha(self, error: float) -> float:
-        """What the vote of a round is worth; the first is kept though it is worth nothing."""
-        if error >= self._chance:
-            return 1.0
-        error = max(error, NO_ERROR)
-        return 0.5 * float(np.log((1 - error) / error) + np.log(self._classes - 1))
 
     def predict_proba(self, table: Table) -> Array:
         """The share of each class in the weighted votes."""
@@ -152,35 +147,38 @@ class AdaBoost(Classifier, RowExplainer, Staged):
 
     def explain(self) -> findings.Explanation:
         """Errors by round, with the bound where there is one, and how the fit ended."""
-        points = tuple(range(1, len(self.models_) + 1))
+        count = len(self.models_)
+        if self.errors_[-1] <= NO_ERROR:
+            ending = "the last one makes no error on its weights"
+        elif count == self.rounds:
+            ending = "as many as were asked for"
+        else:
+            ending = f"the next one was not better than chance ({self._chance:.3g})"
+        summary = findings.Lines("AdaBoost", (f"{self.base.final.id}, {count} rounds: {ending}",))
+        # The first ten rounds, with the numbers of a calculation by hand.
+        alphas, errors = self.alphas_[:10], self.errors_[:10]
+        norms = (1 - errors) * np.exp(-alphas) + errors * np.exp(alphas)
+        numbers = np.column_stack([errors, alphas, norms, np.exp(-alphas) / norms, np.exp(alphas) / norms])
+        first_rounds = findings.Table(
+            "First rounds",
+            ("round", "learned", "error ε", "vote α", "norm Z", "right rows ×", "wrong rows ×"),
+            tuple(
+                (number, _in_short(model), *line)
+                for number, (model, line) in enumerate(zip(self.models_, numbers.tolist(), strict=False), start=1)
+            ),
+            note="By e^−α / Z and e^α / Z the weights of rows are multiplied that the round gets right and wrong.",
+        )
         series = {"error of the round, weighted": self.errors_, "training error so far": self.training_}
         if self._classes == 2 and self.errors_[0] < self._chance:
             series["bound on it"] = np.cumprod(2 * np.sqrt(self.errors_ * (1 - self.errors_)))
-        lines = tuple((name, tuple(map(float, values))) for name, values in series.items())
-        rounds = findings.Lines("AdaBoost", (f"{self.base.final.id}, {len(points)} rounds: {self._ending()}",))
-        # the first rounds, with the numbers of a calculation by hand
-        alphas, errors = self.alphas_[:MOST_ROUNDS], self.errors_[:MOST_ROUNDS]
-        norms = (1 - errors) * np.exp(-alphas) + errors * np.exp(alphas)
-        factors = np.exp(-alphas) / norms, np.exp(alphas) / norms
-        numbers = (factor.tolist() for factor in (errors, alphas, norms, *factors))
-        cells = zip(map(_in_short, self.models_), *numbers, strict=False)
-        rows = tuple((number, *line) for number, line in enumerate(cells, start=1))
-        header = ("round", "learned", "error ε", "vote α", "norm Z", "right rows ×", "wrong rows ×")
-        note = "By e^−α / Z and e^α / Z the weights of rows are multiplied that the round gets right and wrong."
-        first_rounds = findings.Table("First rounds", header, rows, note=note)
-        return rounds, first_rounds, findings.Curve("Error by round", "round", points, lines)
+        lines = tuple((name, tuple(values.tolist())) for name, values in series.items())
+        curve = findings.Curve("Error by round", "round", tuple(range(1, count + 1)), lines)
+        return summary, first_rounds, curve
 
     def explain_answer(self, table: Table) -> findings.Explanation:
         """The class that each round votes for, by the worth of its vote."""
         names = [f"{number} {_in_short(model)}" for number, model in enumerate(self.models_, 1)]
         return (member_table(self, names, table, votes, self.alphas_),)
-
-    def _ending(self) -> str:
-        if self.errors_[-1] <= NO_ERROR:
-            return "the last one makes no error on its weights"
-        if len(self.models_) == self.rounds:
-            return "as many as were asked for"
-        return f"the next one was not better than chance ({self._chance:.3g})"
 
 
 def _in_short(model: Model) -> str:

@@ -84,23 +84,17 @@ class Bagging(Classifier, Regressor, RowExplainer, Staged):
         """Draw bag after bag, fit the base to each, and ask it about the rows outside."""
         data = in_content_order(data)
         bag, outside = Bag.of(data.weights, self.row_share, self.replacement), OutOfBagAnswers.of(data)
-        base, models = self._behind_steps(), []
+        base, models = with_steps(self.base, self.columns_), list[Model]()
         outputs_of = COMBINED[self.combine] if data.task is CLASSIFICATION else outputs
-        for own in rng.spawn(self.bags):
-            repeats = bag.repeats(own)
-            models.append(fitted(base, sample_for(base, data, repeats, self._drawn(own)), own))
+        names = [column.name for column in self.columns_]
+        drawn = min(len(names), max(1, round(self.column_share * len(names))))
+        for bag_rng in rng.spawn(self.bags):
+            repeats = bag.repeats(bag_rng)
+            columns = [names[index] for index in bag_rng.permutation(len(names))[:drawn]]
+            models.append(fitted(base, sample_for(base, data, repeats, columns), bag_rng))
             outside.add(models[-1], repeats == 0, outputs_of)
         self.models_ = tuple(models)
         self.outside_, self.loss_ = int(outside.answered.sum()), outside.loss(self)
-
-    def _behind_steps(self) -> Model:
-        return with_steps(self.base, self.columns_)
-
-    def _drawn(self, rng: np.random.Generator) -> Sequence[str]:
-        """The columns of one model."""
-        count = min(len(self.columns_), max(1, round(self.column_share * len(self.columns_))))
-        places = rng.permutation(len(self.columns_))[:count]
-        return [self.columns_[place].name for place in places]
 
     def predict_proba(self, table: Table) -> Array:
         """The mean of the models' probabilities, or the shares of their votes."""
@@ -122,8 +116,8 @@ class Bagging(Classifier, Regressor, RowExplainer, Staged):
             yield from (values[:, 0] for values in means_after(self.models_, at, table, REGRESSION))
 
     def check_learned(self) -> None:
-        """Each model as it was asked for."""
-        check_members(self.models_, self._behind_steps(), self)
+        """Each model as configured."""
+        check_members(self.models_, with_steps(self.base, self.columns_), self)
 
     def explain(self) -> findings.Explanation:
         """What was bagged, and how wrong it is about rows outside their bags."""

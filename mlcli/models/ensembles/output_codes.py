@@ -24,7 +24,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,8 +41,6 @@ from mlcli.engines.calibration import of_all_classes
 from mlcli.engines.ensemble import fitted, outputs
 from mlcli.tasks.classification import CLASSIFICATION, Classifier, LabelledRows
 
-# Many classes by binary problems: a matrix says which classes each sets against which (Allwein et al. 2000).
-
 Code = NDArray[np.int8]
 """Classes × problems: 1 and −1 for the two sides, 0 for classes that a problem leaves out."""
 SIDES = ("against", "for")
@@ -51,7 +48,10 @@ SIDES = ("against", "for")
 
 @dataclass(kw_only=True, eq=False)
 class Coded(Classifier, RowExplainer):
-    """A copy of a binary classifier for each column of a code; a subclass makes the code and reads the answers."""
+    """A copy of a binary classifier for each column of a code (Allwein et al. 2000).
+
+    A subclass makes the code, which says which classes each problem sets against which, and reads the answers.
+    """
 
     base: Model = model_param("logistic-regression", "the classifier of each binary problem", of=(Classifier,))
 
@@ -74,12 +74,15 @@ class Coded(Classifier, RowExplainer):
         data = data.counted()
         self.present_ = np.flatnonzero(data.class_totals > 0).astype(np.int32)
         self.code_ = self.code(len(self.present_), rng)
-        of_class = np.zeros((len(data.classes), self.code_.shape[1]), np.int8)
-        of_class[self.present_] = self.code_
-        own = rng.spawn(self.code_.shape[1])
-        self.models_ = tuple(
-            fitted(self.base, _binary(data, sides), one) for sides, one in zip(of_class.T, own, strict=True)
-        )
+        sides = np.zeros((len(data.classes), self.code_.shape[1]), np.int8)
+        sides[self.present_] = self.code_
+        members = list[Model]()
+        for side_of_class, member_rng in zip(sides.T, rng.spawn(self.code_.shape[1]), strict=True):
+            side = side_of_class[data.y]
+            rows = np.flatnonzero(side)
+            binary = replace(data.take(rows), y=(side[rows] > 0).astype(np.int32), classes=SIDES)
+            members.append(fitted(self.base, binary, member_rng))
+        self.models_ = tuple(members)
 
     def predict_proba(self, table: Table) -> Array:
         """Probabilities of the classes; one without training rows gets 0."""
@@ -98,7 +101,8 @@ class Coded(Classifier, RowExplainer):
         """Binary problems of classes that are there."""
         if not len(self.present_) or not np.isin(self.present_, np.arange(len(self.classes_))).all():
             raise ValueError("classes that are not there")
-        if not np.isin(self.code_, (-1, 0, 1)).all() or any(_classes_of(model) != SIDES for model in self.models_):
+        binary = all(getattr(model.final, "classes_", None) == SIDES for model in self.models_)
+        if not binary or not np.isin(self.code_, (-1, 0, 1)).all():
             raise ValueError("binary problems that are none")
 
     def explain(self) -> findings.Explanation:
@@ -118,18 +122,6 @@ class Coded(Classifier, RowExplainer):
         for number, column in enumerate(self.code_.T, start=1):
             pro, contra = (", ".join(self.classes_[k] for k in self.present_[column == side]) for side in (1, -1))
             yield number, pro, contra
-
-
-def _binary(data: LabelledRows, side_of_class: Code) -> LabelledRows:
-    """The rows of the classes that a problem sets against each other, with two classes."""
-    side = side_of_class[data.y]
-    rows = np.flatnonzero(side)
-    return replace(data.take(rows), y=(side[rows] > 0).astype(np.int32), classes=SIDES)
-
-
-def _classes_of(member: Any) -> tuple[str, ...]:
-    classes: tuple[str, ...] = member.final.classes_
-    return classes
 
 
 @register("output-codes", reference="Dietterich & Bakiri 1995; Kong & Dietterich 1997 (probabilities)")
@@ -162,7 +154,15 @@ class OutputCodes(Coded, Classifier):
         whole = 2 ** (classes - 1) - 1
         # seven classes can be split in 63 ways
         length = self.length or (whole if classes <= 7 else math.ceil(10 * math.log2(classes)))
-        numbers = list(range(1, whole + 1)) if length >= whole else _distinct(length, whole, rng)
+        if length >= whole:
+            numbers = list(range(1, whole + 1))
+        else:  # different ones, which may be too large for an array
+            drawn: dict[int, None] = {}
+            while len(drawn) < length:
+                number = int.from_bytes(rng.bytes((whole.bit_length() + 7) // 8), "little") & whole
+                if number:
+                    drawn[number] = None
+            numbers = list(drawn)
         bits = [[number >> (classes - 1 - k) & 1 for number in numbers] for k in range(classes)]
         return (2 * np.array(bits, np.int8) - 1).reshape(classes, len(numbers))
 
@@ -187,13 +187,3 @@ class OutputCodes(Coded, Classifier):
         system[:classes, :classes], system[classes, classes] = ones @ ones.T, 0.0
         right = np.column_stack([positive @ ones.T, np.ones(len(positive))])
         return self.share_of_sum(np.maximum(right @ np.linalg.pinv(system)[:, :classes], 0.0))
-
-
-def _distinct(length: int, whole: int, rng: np.random.Generator) -> list[int]:
-    """So many different numbers from 1 to ``whole``, which may be too large for an array."""
-    nones: dict[int, None] = {}
-    while len(nones) < length:
-        number = int.from_bytes(rng.bytes((whole.bit_length() + 7) // 8), "little") & whole
-        if number:
-            nones[number] = None
-    return list(nones)

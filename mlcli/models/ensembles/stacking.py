@@ -22,8 +22,7 @@ Choices:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +45,6 @@ from mlcli.tasks.classification import CLASSIFICATION, Classifier
 from mlcli.tasks.regression import REGRESSION, Regressor
 from mlcli.tasks.supervised import SupervisedRows
 
-Part = tuple[Column, NDArray[np.generic]]
 OWN_META = {Classifier: "logistic-regression", Regressor: "ridge"}
 
 
@@ -73,7 +71,7 @@ class Stacking(Classifier, Regressor, RowExplainer):
     keep_columns: bool = param(False, "whether the meta model sees the columns as well")
 
     models_: tuple[Model, ...] = learned("models")
-    meta_: Any = learned()
+    meta_: Model = learned()
 
     @property
     def accepts(self) -> Accepts:
@@ -87,48 +85,48 @@ class Stacking(Classifier, Regressor, RowExplainer):
         data = in_content_order(data)
         folds = inner_folds(data, self.folds, rng)
         models = [with_steps(model, self.columns_) for model in self.models]
-        own = rng.spawn(len(models))
-        self.models_ = tuple(fitted(model, data, one) for model, one in zip(models, own, strict=True))
-        base_outputs = [held_out_outputs(model, data, folds, one) for model, one in zip(models, own, strict=True)]
-        table = self._joined(base_outputs if folds.any() else self._base_outputs(data.table), data.table)
-        # the requested meta model, or the default of the kind of task
-        made: Model = self.meta or MODELS.load(OWN_META[data.task.base])()
-        self.meta_ = fitted(with_steps(made, table.columns), data.with_table(table), rng)
-
-    def _base_outputs(self, table: Table) -> list[Array]:
-        """What each model says of rows."""
-        task = CLASSIFICATION if self.classes_ else REGRESSION
-        return [outputs(member, table, task) for member in self.models_]
-
-    def _joined(self, base_outputs: list[Array], table: Table) -> Table:
-        """The table of the meta model: answers, and the columns where they are kept."""
-        parts = [part for number, answers in enumerate(base_outputs) for part in self._columns(number, answers)]
-        return Table.of([*parts, *(table.parts() if self.keep_columns else ())], len(table))
-
-    def _columns(self, number: int, answers: Array) -> Iterator[Part]:
-        """What one model says, as columns."""
-        name = f"{number + 1} {self.models[number].final.id}"
-        if not self.classes_:
-            yield Column(name), answers[:, 0]
-        elif self.use == "classes":
-            member: Any = self.models_[number].final
-            yield Column(name, "nominal", self.classes_), member.decide(answers)
+        rngs = rng.spawn(len(models))
+        self.models_ = tuple(fitted(model, data, own) for model, own in zip(models, rngs, strict=True))
+        if folds.any():
+            answers = [held_out_outputs(model, data, folds, own) for model, own in zip(models, rngs, strict=True)]
+            table = self._meta_table(answers, data.table)
         else:
-            for k in range(1 if len(self.classes_) == 2 else 0, len(self.classes_)):
-                yield Column(f"{name}: {self.classes_[k]}"), answers[:, k]
+            table = self._answers_to(data.table)
+        meta: Model = self.meta or MODELS.load(OWN_META[data.task.base])()
+        self.meta_ = fitted(with_steps(meta, table.columns), data.with_table(table), rng)
+
+    def _answers_to(self, table: Table) -> Table:
+        """The table of the meta model for rows: what each model says of them."""
+        task = CLASSIFICATION if self.classes_ else REGRESSION
+        return self._meta_table([outputs(member, table, task) for member in self.models_], table)
+
+    def _meta_table(self, answers: list[Array], table: Table) -> Table:
+        """The outputs of each model as columns, and the columns of the table if they are kept."""
+        parts = list[tuple[Column, NDArray[np.generic]]]()
+        for number, (model, member, output) in enumerate(zip(self.models, self.models_, answers, strict=True), 1):
+            name = f"{number} {model.final.id}"
+            if not self.classes_:
+                parts.append((Column(name), output[:, 0]))
+            elif self.use == "classes":
+                codes = cast(Classifier, member.final).decide(output)
+                parts.append((Column(name, "nominal", self.classes_), codes))
+            else:
+                for k in range(1 if len(self.classes_) == 2 else 0, len(self.classes_)):
+                    parts.append((Column(f"{name}: {self.classes_[k]}"), output[:, k]))
+        return Table.of([*parts, *(table.parts() if self.keep_columns else ())], len(table))
 
     def predict_proba(self, table: Table) -> Array:
         """What the meta model makes of the models' answers."""
-        return outputs(self.meta_, self._joined(self._base_outputs(table), table), CLASSIFICATION)
+        return outputs(self.meta_, self._answers_to(table), CLASSIFICATION)
 
     def predict_values(self, table: Table) -> Array:
         """What the meta model makes of the models' answers."""
-        return outputs(self.meta_, self._joined(self._base_outputs(table), table), REGRESSION)[:, 0]
+        return outputs(self.meta_, self._answers_to(table), REGRESSION)[:, 0]
 
     def check_learned(self) -> None:
         """The models that were asked for."""
-        for member, asked in zip(self.models_, self.models, strict=True):
-            check_members([member], with_steps(asked, self.columns_), self)
+        for member, model in zip(self.models_, self.models, strict=True):
+            check_members([member], with_steps(model, self.columns_), self)
 
     def explain(self) -> findings.Explanation:
         """The models, then what the meta model has learned of their answers."""
@@ -138,5 +136,5 @@ class Stacking(Classifier, Regressor, RowExplainer):
 
     def explain_answer(self, table: Table) -> findings.Explanation:
         """What the models say of the row, and what the meta model makes of it."""
-        joined = self._joined(self._base_outputs(table), table)
-        return member_table(self, numbered(self.models_), table), *explain_row(self.meta_, joined)
+        members = member_table(self, numbered(self.models_), table)
+        return members, *explain_row(self.meta_, self._answers_to(table))

@@ -22,8 +22,6 @@ Choices:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-
 import numpy as np
 
 from mlcli.core import findings
@@ -102,27 +100,24 @@ class Voting(Classifier, Regressor, RowExplainer):
         self.weights_ = np.array(self.weights or [1.0] * len(self.models))
         if self.validation is not None:
             self.weights_ = self._learned_weights(data, self.validation, rng.spawn(1)[0])
-        self.models_ = self._fitted(data, rng)
+        self.models_ = self._fit_models(data, rng)
 
-    def _fitted(self, data: SupervisedRows, rng: np.random.Generator) -> tuple[Model, ...]:
-        """Each model after learning from rows."""
-        own = rng.spawn(len(self.models))
-        return tuple(fitted(model, data, one) for model, one in zip(self._behind_steps(), own, strict=True))
-
-    def _behind_steps(self) -> list[Model]:
-        return [with_steps(model, self.columns_) for model in self.models]
+    def _fit_models(self, data: SupervisedRows, rng: np.random.Generator) -> tuple[Model, ...]:
+        """Each model, behind the steps that it needs, fitted to rows."""
+        rngs = rng.spawn(len(self.models))
+        pairs = zip(self.models, rngs, strict=True)
+        return tuple(fitted(with_steps(model, self.columns_), data, model_rng) for model, model_rng in pairs)
 
     def _learned_weights(self, data: SupervisedRows, share: float, rng: np.random.Generator) -> Array:
-        """What each model is worth on rows that it has not learned from."""
-        held = inner_holdout(data, share, rng)
-        if not held.any():
+        """The accuracy, or 1 / mean squared error, of each model on rows that it has not learned from."""
+        held_out = inner_holdout(data, share, rng)
+        if not held_out.any():
             return np.ones(len(self.models))
-        train, judged = data.take(np.flatnonzero(~held)), data.take(np.flatnonzero(held))
-        losses = np.array(
-            [np.average(row_losses(one, judged), weights=judged.weights) for one in self._fitted(train, rng)]
-        )
-        worth = 1 - losses if self.classes_ else 1 / np.maximum(losses, np.finfo(float).tiny)
-        return worth if worth.sum() > 0 else np.ones(len(worth))
+        train, test = data.take(np.flatnonzero(~held_out)), data.take(np.flatnonzero(held_out))
+        members = self._fit_models(train, rng)
+        losses = np.array([np.average(row_losses(member, test), weights=test.weights) for member in members])
+        weights = 1 - losses if self.classes_ else 1 / np.maximum(losses, np.finfo(float).tiny)
+        return weights if weights.sum() > 0 else np.ones(len(weights))
 
     def predict_proba(self, table: Table) -> Array:
         """The weighted mean of the models' probabilities, or of their votes."""
@@ -133,31 +128,29 @@ class Voting(Classifier, Regressor, RowExplainer):
         return mean_of(self.models_, table, REGRESSION, weights=self.weights_)[:, 0]
 
     def check_learned(self) -> None:
-        """The models that were asked for, each with a weight."""
+        """The models as configured, each with a weight."""
         if not (self.weights_ >= 0).all() or not self.weights_.sum() > 0:
             raise ValueError("weights that are none")
-        for member, asked in zip(self.models_, self._behind_steps(), strict=True):
-            check_members([member], asked, self)
+        for member, model in zip(self.models_, self.models, strict=True):
+            check_members([member], with_steps(model, self.columns_), self)
 
     def explain(self) -> findings.Explanation:
-        """The models with the share that each has in the answer."""
-        shares: Sequence[float] = (self.weights_ / self.weights_.sum()).tolist()
+        """The models with their shares, and how often a majority would be wrong were they independent."""
+        shares = (self.weights_ / self.weights_.sum()).tolist()
         rows = tuple((model.final.id, share) for model, share in zip(self.models, shares, strict=True))
         learned_on = f"learned on {self.validation:g} of the training rows" if self.validation else ""
         weights = findings.Table("Weights of the models", ("model", "share"), rows, note=learned_on)
-        return (weights, *self._errors_if_independent()) if self.validation else (weights,)
-
-    def _errors_if_independent(self) -> Iterator[findings.Table]:
-        """How often a majority would be wrong about two classes, were the models independent.
-
-        Nothing where all weights are 1: no row was held out, or all models erred on all of these, or none did.
-        """
+        # Weights of 1 say nothing: no row was held out, or all models erred on all of these, or none did.
         errors = 1 - self.weights_
-        if len(self.classes_ or ()) == 2 and errors.any():
-            row = (len(errors), float(errors.mean()), error_of_majority(errors.tolist()))
-            header = ("models", "mean error of one", "error of an independent majority")
-            note = "of the rows that weights were learned on; real models err on the same rows, and gain less"
-            yield findings.Table("If the models were independent", header, (row,), note=note)
+        if not self.validation or len(self.classes_ or ()) != 2 or not errors.any():
+            return (weights,)
+        independent = findings.Table(
+            "If the models were independent",
+            ("models", "mean error of one", "error of an independent majority"),
+            ((len(errors), float(errors.mean()), error_of_majority(errors.tolist())),),
+            note="of the rows that weights were learned on; real models err on the same rows, and gain less",
+        )
+        return weights, independent
 
     def explain_answer(self, table: Table) -> findings.Explanation:
         """What each model says of the row."""
