@@ -1,4 +1,4 @@
-"""Probabilities from scores of classes, or from probabilities of pairs of classes.
+"""Probabilities from scores of classes.
 
 Calibration multiplies scores by a slope before the softmax, which never changes the most probable class.
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 import numpy as np
 
 from mlcli.core.tables import Array, Codes
-from mlcli.engines.symmetric import solved
 
 LEAST_SLOPE = 1e-3
 """The least slope, in units of the scores, if scores tell nothing about rows that were left out."""
@@ -76,19 +75,3 @@ def slope_of_present(outputs: Array, y: Codes, weights: Array) -> float:
     """The slope for outputs of all classes, of which some may have no rows; 1 if fewer than two have."""
     present, index = np.unique(y, return_inverse=True)
     return slope(outputs[:, present], index.astype(np.int32), weights) if len(present) > 1 else 1.0
-
-
-def pairwise_coupling(pairwise: Array, pairs: Codes, classes: int) -> Array:
-    """The probabilities of classes that fit those of pairs best (Wu, Lin & Weng 2004, second method).
-
-    ``pairwise`` has for each row and pair (first, second) the probability r of the second; p minimises
-    Σ (r_ji p_i − r_ij p_j)² among distributions: with Q the matrix of that sum, (Q + 11ᵀ) p is the same for all.
-    """
-    r = np.zeros((len(pairwise), classes, classes))
-    against = np.clip(pairwise, 1e-7, 1 - 1e-7)
-    r[:, pairs[:, 1], pairs[:, 0]], r[:, pairs[:, 0], pairs[:, 1]] = against, 1 - against
-    system = 1.0 - r * np.swapaxes(r, 1, 2)
-    indices = np.arange(classes)
-    system[:, indices, indices] = 1.0 + (r**2).sum(axis=1)
-    shares = np.maximum(solved(system, np.ones((len(r), 1, classes))).solution[:, 0], 0.0)
-    return np.asarray(shares / shares.sum(axis=1, keepdims=True))

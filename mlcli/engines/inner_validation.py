@@ -12,6 +12,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +26,6 @@ from mlcli.core.pipeline import fit_steps
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.tables import Array, Codes, Flags, Rows
 from mlcli.engines.ensemble import fitted, outputs
-from mlcli.engines.search_space import Values
 from mlcli.metrics.base import Metric, Undefined
 from mlcli.metrics.pooling import joined
 from mlcli.protocols._base import Split, by_class_if_any
@@ -90,7 +90,7 @@ def mean_loss(model: Model, data: SupervisedRows, parts: Sequence[Part], seed: i
 class Candidate:
     """A configured model with the steps that it needs, and the values that define it."""
 
-    values: Values
+    values: dict[str, Any]
     model: Model
     name: str = ""
     """Its name if it is not defined by values."""

@@ -1,4 +1,7 @@
-"""Symmetric systems of equations, one or many, by Cholesky factors of the correlations."""
+"""Symmetric systems of equations, one or many, by Cholesky factors of the correlations.
+
+The probabilities of classes that fit those of all pairs of classes best solve such a system, too.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mlcli.core.tables import Array
+from mlcli.core.tables import Array, Codes
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,3 +81,19 @@ def _inverse_triangle(lower: Array) -> Array:
     inverse[half:, half:] = _inverse_triangle(lower[half:, half:])
     inverse[half:, :half] = -inverse[half:, half:] @ (lower[half:, :half] @ inverse[:half, :half])
     return inverse
+
+
+def pairwise_coupling(pairwise: Array, pairs: Codes, classes: int) -> Array:
+    """The probabilities of classes that fit those of pairs best (Wu, Lin & Weng 2004, second method).
+
+    ``pairwise`` has for each row and pair (first, second) the probability r of the second; p minimises
+    Σ (r_ji p_i − r_ij p_j)² among distributions: with Q the matrix of that sum, (Q + 11ᵀ) p is the same for all.
+    """
+    r = np.zeros((len(pairwise), classes, classes))
+    against = np.clip(pairwise, 1e-7, 1 - 1e-7)
+    r[:, pairs[:, 1], pairs[:, 0]], r[:, pairs[:, 0], pairs[:, 1]] = against, 1 - against
+    system = 1.0 - r * np.swapaxes(r, 1, 2)
+    indices = np.arange(classes)
+    system[:, indices, indices] = 1.0 + (r**2).sum(axis=1)
+    shares = np.maximum(solved(system, np.ones((len(r), 1, classes))).solution[:, 0], 0.0)
+    return np.asarray(shares / shares.sum(axis=1, keepdims=True))

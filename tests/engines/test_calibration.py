@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize, minimize_scalar
 
-from mlcli.engines.calibration import pairwise_coupling, slope, softmax, two_sided
+from mlcli.engines.calibration import slope, softmax, two_sided
+from mlcli.engines.symmetric import pairwise_coupling
 
 
 def test_the_slope_is_the_likeliest_for_platts_targets() -> None:

@@ -109,7 +109,7 @@ class Boosted(Classifier, Regressor, CountsParameters, HasImportances, RowExplai
     )
 
     by_curvature: ClassVar[bool] = True
-    """Whether trees grow on hessians; else rows weigh alike, and each leaf searches how far to go."""
+    """Whether trees grow on hessians; otherwise on equal weights, and each leaf searches for its best step."""
     stage_name: ClassVar[str] = "rounds"
 
     trees_: Trees = learned(structure=Trees)
@@ -125,7 +125,7 @@ class Boosted(Classifier, Regressor, CountsParameters, HasImportances, RowExplai
         return Accepts(nominal=True, missing=True, weights=True, large=True)
 
     def bounds(self) -> tuple[Rows, float]:
-        """Per column the direction that answers must keep, if any, and what half a squared leaf score costs."""
+        """Per column the direction that predictions must keep, if any; and the L2 penalty of leaf scores."""
         return np.zeros(len(self.columns_), np.intp), 0.0
 
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
@@ -187,7 +187,7 @@ class Boosted(Classifier, Regressor, CountsParameters, HasImportances, RowExplai
         self.trees_ = trees[0].grower.to_trees(trees) if trees else no_trees()
 
     def outputs_from(self, scores: Array) -> Array:
-        """What scores say: the numbers themselves, or the probabilities of all classes."""
+        """The predictions for scores: the numbers themselves, or the probabilities of all classes."""
         if self.classes_ is None:
             return scores[:, 0].copy()
         probabilities = np.zeros((len(scores), len(self.classes_)))
@@ -196,7 +196,7 @@ class Boosted(Classifier, Regressor, CountsParameters, HasImportances, RowExplai
         return probabilities
 
     def predict_proba(self, table: Table) -> Array:
-        """What the summed scores say of each class."""
+        """The probabilities that follow from the summed scores."""
         return next(self.staged(table, [self.stages()]))
 
     def predict_values(self, table: Table) -> Array:
@@ -208,18 +208,18 @@ class Boosted(Classifier, Regressor, CountsParameters, HasImportances, RowExplai
         return len(self.trees_) // len(self.start_)
 
     def staged(self, table: Table, at: Sequence[int]) -> Iterator[Array]:
-        """What the first rounds say."""
+        """The predictions of the first rounds."""
         return map(self.outputs_from, self.scores(table, at))
 
     def scores(self, table: Table, at: Sequence[int]) -> Iterator[Array]:
-        """The sums of the first rounds, in an array that goes on to the next."""
+        """The sums of the first rounds, in an array that the next rounds change."""
         scores, outputs = np.repeat(self.start_[None, :], len(table), axis=0), len(self.start_)
         for first, end in pairwise([0, *(stage * outputs for stage in at)]):
             self._add(scores, table, first, end)
             yield scores
 
     def _add(self, scores: Array, table: Table, first: int, end: int) -> None:
-        """Add to scores (n × outputs) what some consecutive trees say."""
+        """Add the predictions of some consecutive trees to scores (n × outputs)."""
         self.trees_.part(first, end).add_predictions(scores, cells_of(table))
 
     def explain_answer(self, table: Table) -> Explanation:
@@ -234,9 +234,9 @@ class Boosted(Classifier, Regressor, CountsParameters, HasImportances, RowExplai
         return (Figures("Score of the row", tuple(header), lines),)
 
     def score_names(self) -> list[str]:
-        """The sum of each output; of two classes it is the log-odds of the second."""
-        of = [self.target_] if self.classes_ is None else map(self.classes_.__getitem__, self.present_)
-        return [f"F({name})" for name in list(of)[-len(self.start_) :]]
+        """The name of the score of each output; of two classes it is the log-odds of the second."""
+        names = [self.target_] if self.classes_ is None else [self.classes_[code] for code in self.present_]
+        return [f"F({name})" for name in names[-len(self.start_) :]]
 
     def adjustable_parameters(self, table: Table) -> float | None:
         """The leaves of all trees, and the score of each output before any round."""
@@ -280,7 +280,7 @@ class Boosted(Classifier, Regressor, CountsParameters, HasImportances, RowExplai
                 yield rules(NamedTree(trees, self.columns_, adds, root), title)
 
     def check_learned(self) -> None:
-        """Refuse what could lead a row astray, or answer other classes."""
+        """Refuse trees, classes or losses that do not fit."""
         if not np.isfinite(self.start_).all():
             raise ValueError("the saved start is no list of numbers")
         self.trees_.check(level_counts(self.columns_), 1, len(self.start_))

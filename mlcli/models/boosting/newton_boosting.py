@@ -62,18 +62,17 @@ class NewtonBoosting(Boosted, Classifier, Regressor, EstimatesFitTime):
     )
 
     def conflicts(self) -> list[str]:
-        """Directions that are none."""
-        allowed, wanted = " or ".join(DIRECTIONS), (self.monotone or {}).items()
-        return [
-            f"monotone: {name} is {allowed}, was given {one!r}" for name, one in wanted if one not in DIRECTIONS
-        ]
+        """Unknown directions."""
+        allowed, given = " or ".join(DIRECTIONS), (self.monotone or {}).items()
+        wrong = [(name, direction) for name, direction in given if direction not in DIRECTIONS]
+        return [f"monotone: {name} is {allowed}, was given {direction!r}" for name, direction in wrong]
 
     def fit_seconds(self, rows: int, columns: int, classes: int) -> float:
         """A tree for each class, or one, in every round."""
         return 1.5e-8 * self.rounds * rows * columns * (classes if classes > 2 else 1)
 
     def bounds(self) -> tuple[Rows, float]:
-        """Per column 1, −1 or 0 for the direction that answers must keep, and l2."""
+        """Per column 1, −1 or 0 for the direction that predictions must keep; and l2."""
         monotone = self.monotone or {}
         by_threshold = {column.name: is_ordered(column) for column in self.columns_}
         if monotone and len(self.start_) > 1:

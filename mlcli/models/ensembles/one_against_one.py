@@ -24,7 +24,7 @@ import numpy as np
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array
-from mlcli.engines.calibration import pairwise_coupling
+from mlcli.engines.symmetric import pairwise_coupling
 from mlcli.models.ensembles.output_codes import Code, Coded
 from mlcli.tasks.classification import Classifier
 

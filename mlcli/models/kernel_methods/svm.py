@@ -42,10 +42,11 @@ from mlcli.core.params import learned, param, settings
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Rows, Table, blocks_of
-from mlcli.engines.calibration import of_all_classes, pairwise_coupling, slope, softmax, two_sided
+from mlcli.engines.calibration import of_all_classes, slope, softmax, two_sided
 from mlcli.engines.kernel_functions import BLOCK_CELLS, PRECISE_ROWS
 from mlcli.engines.kernel_models import KernelModel, class_by_class, distinct_rows
 from mlcli.engines.smo import Solution, among, left_out, slope_of_two, solve
+from mlcli.engines.symmetric import pairwise_coupling
 from mlcli.tasks.classification import Classifier, LabelledRows
 
 REST = -1

@@ -70,20 +70,20 @@ if TYPE_CHECKING:
     from mlcli.kernels.trees.records import PackedTargets
 
 CRITERIA = {"gini": (0, True), "entropy": (1, True), "misclassification": (2, True), "squared-error": (0, False)}
-"""What the compiled search calls the impurity of a node, and whether it is one of shares of classes."""
+"""The code of each impurity in the compiled search, and whether it is one of class shares."""
 ALGORITHMS = {"cart": "gini", "id3": "entropy", "c45": "entropy"}
-"""How a tree is grown, with a criterion of its own."""
+"""The default criterion of each algorithm."""
 STABLE_LEAF = 10
-"""Leaves of so many rows change little with a few others."""
+"""Leaves with this many rows hardly change if a few rows do."""
 
 
 def _prune_of(tree: DecisionTree, task: str) -> str:
-    """What ``prune: auto`` does."""
+    """The pruning that ``auto`` means."""
     return "pessimistic" if tree.algorithm == "c45" and task != "regressor" else "none"
 
 
 def _criterion_of(tree: DecisionTree, task: str) -> str:
-    """The impurity of a tree that names none."""
+    """The criterion if none is given."""
     return "squared-error" if task == "regressor" else ALGORITHMS[tree.algorithm]
 
 
@@ -162,18 +162,18 @@ class DecisionTree(Classifier, Regressor, CountsParameters, HasImportances, RowE
     fills_: Array = learned("columns")
     tree_: Trees = learned(structure=Trees)
     leaves_grown_: int = learned()
-    """How many leaves there were before pruning."""
+    """The number of leaves before pruning."""
     candidates_: tuple[Candidate, ...] = learned()
 
     def conflicts(self) -> list[str]:
-        """A price of leaves that nobody pays."""
+        """A price of leaves without cost-complexity pruning."""
         if self.prune_alpha is None or self.prune == "cost-complexity":
             return []
         return [f"prune_alpha is of prune=cost-complexity; prune is {self.prune}"]
 
     @property
     def unstable(self) -> bool:
-        """Where nothing holds it back."""
+        """Whether nothing limits or prunes the tree."""
         pruned = self.prune != "none" and (self.prune != "auto" or self.algorithm == "c45")
         return not pruned and self.max_depth is None and self.min_leaf < STABLE_LEAF
 
@@ -183,7 +183,7 @@ class DecisionTree(Classifier, Regressor, CountsParameters, HasImportances, RowE
         return Accepts(nominal=True, missing=True, weights=True)
 
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
-        """Fill what is to be filled, grow, then cut back."""
+        """Fill missing cells, grow the tree, then prune it."""
         data = data.counted()
         self.fills_ = np.full(len(data.table.columns), np.nan)
         if self.missing == "most-frequent":
@@ -272,7 +272,7 @@ class DecisionTree(Classifier, Regressor, CountsParameters, HasImportances, RowE
         return (path_to(NamedTree(tree, self.columns_, self._answers()), node, outputs),)
 
     def check_learned(self) -> None:
-        """The tree must be one, over these columns."""
+        """Refuse a tree that does not fit these columns."""
         levels = level_counts(self.columns_)
         if ((levels > 0) & ((self.fills_ < 0) | (self.fills_ >= levels))).any():
             raise ValueError("the saved tree fills with levels that are not there")
