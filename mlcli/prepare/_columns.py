@@ -1,10 +1,10 @@
-"""What steps do to columns: change each by itself, combine several, rescale numbers, project rows onto a few."""
+"""Base classes of steps: change or combine columns, rescale numbers, project rows, change the training rows."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from mlcli.core import findings
 from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
-from mlcli.core.rows import RowsOfTable
+from mlcli.core.rows import R, RowsOfTable
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
+from mlcli.tasks.supervised import SupervisedRows
 
 Cells = NDArray[Any]
 Make = Callable[[Cells], Cells]
@@ -134,6 +135,42 @@ class Projection(Step):
         """The places instead of the columns."""
         places = self.places(table)
         return Table(self._named(places.shape[1]), places, table.codes)
+
+
+@dataclass(kw_only=True, eq=False)
+class RowStep(Step):
+    """A step that changes the training rows or their weights; rows to be predicted stay as they are."""
+
+    for_columns: ClassVar[bool] = False
+    """Whether it changes some columns of the rows, so that ``columns`` may choose them."""
+    changes_rows: ClassVar[bool] = True
+    follows_scaling: ClassVar[bool] = True
+    kinds: ClassVar[tuple[str, ...]] = ("classification", "regression")
+
+    def conflicts(self) -> list[str]:
+        """Columns for a step that changes whole rows."""
+        misplaced = self.columns is not None and not self.for_columns
+        return ["it is done to whole rows, so that it takes no 'columns'"] if misplaced else []
+
+    def fit(self, data: RowsOfTable, rng: np.random.Generator) -> None:
+        """Nothing to learn."""
+
+    def transform(self, table: Table) -> Table:
+        """The table as it is."""
+        return table
+
+    def inverse(self, table: Table, rng: np.random.Generator) -> Table:
+        """The table as it is."""
+        return table
+
+    def training_rows(self, data: R, rng: np.random.Generator) -> R:
+        """The changed rows; those of weight 0 are left out."""
+        changed: Any = self.changed(cast(Any, data.counted()), rng)
+        return cast(R, changed)
+
+    def changed(self, data: SupervisedRows, rng: np.random.Generator) -> SupervisedRows:
+        """Other rows, or other weights, to learn from."""
+        raise TypeError(f"{type(self).__name__} does not say how it changes rows")
 
 
 def numeric(columns: Sequence[Column]) -> list[Column]:

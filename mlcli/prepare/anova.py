@@ -26,7 +26,7 @@ from mlcli.core.moments import spreads
 from mlcli.core.params import learned
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes
-from mlcli.prepare._filtering import Filter
+from mlcli.prepare._selecting import Filter
 from mlcli.tasks.classification import LabelledRows
 from mlcli.tasks.supervised import SupervisedRows
 

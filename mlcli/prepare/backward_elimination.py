@@ -39,4 +39,6 @@ class BackwardElimination(ForwardSelection):
 
     def neighbours(self, places: Places, count: int) -> list[Places]:
         """One column less, as long as one is left."""
-        return [tuple(one for one in places if one != left) for left in places] if len(places) > 1 else []
+        if len(places) == 1:
+            return []
+        return [tuple(other for other in places if other != index) for index in places]

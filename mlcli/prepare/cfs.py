@@ -32,8 +32,7 @@ from mlcli.core.names import listed
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes
-from mlcli.prepare._filtering import contingency, levels_of_columns, levels_of_target
-from mlcli.prepare._selecting import ALIKE, Selection
+from mlcli.prepare._selecting import ALIKE, Selection, contingency, levels_of_columns, levels_of_target
 from mlcli.tasks.supervised import SupervisedRows
 
 Subset = tuple[int, ...]

@@ -27,7 +27,7 @@ from mlcli.core.findings import Explanation
 from mlcli.core.params import learned
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes
-from mlcli.prepare._filtering import LevelFilter
+from mlcli.prepare._selecting import LevelFilter
 from mlcli.tasks.supervised import SupervisedRows
 
 

@@ -20,7 +20,7 @@ Choices:
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -30,10 +30,9 @@ from mlcli.core.names import did_you_mean
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes
-from mlcli.prepare._row_step import RowStep
+from mlcli.prepare._columns import RowStep
 from mlcli.tasks.classification import LabelledRows
-
-CLASS, GROUP = "class", "group"
+from mlcli.tasks.supervised import SupervisedRows
 
 
 @register("class-weights", reference="King & Zeng 2001, Logistic regression in rare events data")
@@ -47,7 +46,7 @@ class ClassWeights(RowStep):
     factors_: Array = learned()
     """What the weights of each class, group or level are multiplied by."""
 
-    def changed(self, data: Any, rng: np.random.Generator) -> Any:
+    def changed(self, data: SupervisedRows, rng: np.random.Generator) -> SupervisedRows:
         """The same rows with other weights."""
         strata = strata_of(data, self.by)
         totals = np.bincount(strata, data.weights)
@@ -63,24 +62,21 @@ class ClassWeights(RowStep):
         return (Table(f"Weights by {self.by}", header, (row,), note="of training rows only"),)
 
 
-def strata_of(data: Any, by: str) -> Codes:
-    """The stratum of each row: numbers from 0, none of them without a row."""
-    return np.unique(_codes(data, by), return_inverse=True)[1].astype(np.int32)
-
-
-def _codes(data: Any, by: str) -> Codes:
-    if by == CLASS:
+def strata_of(data: SupervisedRows, by: str) -> Codes:
+    """The class, group or level of each row, numbered from 0; each number has a row."""
+    if by == "class":
         if not isinstance(data, LabelledRows):
             raise FitError(f"'{data.target}' has values, no classes to balance by", hint="by: group, or a column")
-        return data.y
-    if by == GROUP:
+        codes = data.y
+    elif by == "group":
         if data.groups is None:
             raise FitError("no column has the role of group", hint="by: class, or the name of a column of levels")
-        groups: Codes = data.groups
-        return groups
-    known = [one for one in (data.context, data.table) if one is not None]
-    columns = {column.name: table for table in known for column in table.code_columns}
-    if by not in columns:
-        hint = did_you_mean(by, (CLASS, GROUP, *columns), "rows can be balanced by")
-        raise FitError(f"there is no column of levels '{by}'", hint=hint)
-    return np.asarray(columns[by].cells(by), np.int32)
+        codes = data.groups
+    else:
+        tables = [table for table in (data.context, data.table) if table is not None]
+        columns = {column.name: table for table in tables for column in table.code_columns}
+        if by not in columns:
+            hint = did_you_mean(by, ("class", "group", *columns), "rows can be balanced by")
+            raise FitError(f"there is no column of levels '{by}'", hint=hint)
+        codes = columns[by].cells(by).astype(np.int32)
+    return np.unique(codes, return_inverse=True)[1].astype(np.int32)

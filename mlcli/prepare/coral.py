@@ -30,7 +30,7 @@ from mlcli.core.findings import Explanation, Lines, Table
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array
-from mlcli.prepare._row_step import RowStep
+from mlcli.prepare._columns import RowStep
 from mlcli.prepare.importance_weights import NO_OTHER_DOMAIN
 from mlcli.tasks.supervised import SupervisedRows
 

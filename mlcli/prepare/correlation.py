@@ -22,11 +22,8 @@ import numpy as np
 
 from mlcli.core.registry import register
 from mlcli.core.tables import Array
-from mlcli.prepare._filtering import Filter
+from mlcli.prepare._selecting import Filter
 from mlcli.tasks.supervised import SupervisedRows
-
-CONSTANT = 1e-24
-"""Squares about the mean that are a smaller share of the squares are roundings."""
 
 
 @register("correlation", reference="Pearson 1896, Regression, heredity and panmixia")
@@ -50,5 +47,6 @@ def correlations(X: Array, y: Array, weights: Array) -> Array:
     x = np.where(known, X - (w * filled).sum(axis=0) / total, 0.0)
     target = y[:, None] - (w * y[:, None]).sum(axis=0) / total
     xx, yy = (w * x**2).sum(axis=0), (w * target**2).sum(axis=0)
-    varies = (xx > CONSTANT * (w * filled**2).sum(axis=0)) & (yy > CONSTANT * (w * y[:, None] ** 2).sum(axis=0))
+    # squares about the mean that are a smaller share of the squares are rounding errors
+    varies = (xx > 1e-24 * (w * filled**2).sum(axis=0)) & (yy > 1e-24 * (w * y[:, None] ** 2).sum(axis=0))
     return np.where(varies, (w * x * target).sum(axis=0) / np.sqrt(np.where(varies, xx * yy, 1.0)), 0.0)

@@ -30,7 +30,6 @@ from mlcli.core.registry import register
 from mlcli.core.schema import Column
 from mlcli.prepare._columns import ByColumn, Make, as_they_are
 
-LENGTH = len("YYYY-MM-DD")
 PARTS: dict[str, Callable[[date], int]] = {
     "year": lambda day: day.year,
     "month": lambda day: day.month,
@@ -60,8 +59,8 @@ class Dates(ByColumn):
 
     def explain(self) -> Explanation:
         """The columns of dates."""
-        found = [column.name for column in self.columns_ if _dates(column) is not None]
-        return (Lines(f"{len(found)} columns of dates", (listed(found, 30) or "no column holds dates only",)),)
+        names = [column.name for column in self.columns_ if _dates(column) is not None]
+        return (Lines(f"{len(names)} columns of dates", (listed(names, 30) or "no column holds dates only",)),)
 
 
 def _dates(column: Column) -> list[date] | None:
@@ -69,6 +68,6 @@ def _dates(column: Column) -> list[date] | None:
     if not column.levels or column.kind != "nominal":
         return None
     try:
-        return [date.fromisoformat(level[:LENGTH]) for level in column.levels]
+        return [date.fromisoformat(level[:10]) for level in column.levels]
     except ValueError:
         return None

@@ -37,14 +37,9 @@ from mlcli.core.tables import Array, Rows, Table
 from mlcli.engines.content_seeds import in_content_order
 from mlcli.engines.ensemble import fitted, outputs
 from mlcli.engines.inner_validation import held_out_outputs
-from mlcli.prepare._filtering import levels_of_columns
-from mlcli.prepare._selecting import ByModel, number_kept, problems_with_count, ranked
+from mlcli.prepare._selecting import ByModel, levels_of_columns, number_kept, problems_with_count, ranked
 from mlcli.prepare.anova import f_values
 from mlcli.tasks.supervised import SupervisedRows
-
-BINS = 10
-NOTHING = 1e-10
-"""What counts a smaller share of what the first counts is not counted at all."""
 
 
 @register(
@@ -90,7 +85,7 @@ class EmbeddedSelection(ByModel):
 
     def _add(self, data: SupervisedRows, wanted: int, seed: int) -> None:
         """Add to no column the one between whose levels the answers err most unlike, and so on."""
-        levels = list(levels_of_columns(data, BINS))
+        levels = list(levels_of_columns(data, 10))
         self.kept_[:] = False
         for _ in range(wanted):
             wrong = self._errors(data, np.flatnonzero(self.kept_), np.random.default_rng(seed))
@@ -110,7 +105,7 @@ class EmbeddedSelection(ByModel):
         """Of the columns that are left those to be taken away, so many at most."""
         least_first = np.array(ranked(counts)[::-1], np.intp)
         if self.keep is None:
-            useless = counts <= NOTHING * counts.max(initial=0.0)
+            useless = counts <= 1e-10 * counts.max(initial=0.0)
             least_first = least_first[useless[least_first]]
             surplus = min(len(least_first), len(counts) - 1)
         return least_first[: min(surplus, 1) if self.rounds == "one-by-one" else max(surplus, 0)]
@@ -143,19 +138,18 @@ def _coefficients(learned_: Model, data: SupervisedRows) -> Array | None:
 
 def _of_owners(counts: Array, learned_: Model, data: SupervisedRows, columns: list[Column]) -> Array | None:
     """What the columns count that the model saw, added up by the column they were made of."""
-    owners = [_owner(column.name, columns) for column in learned_.prepared(data.table).columns]
-    if None in owners:
-        return None
-    owned = np.bincount([owner for owner in owners if owner is not None], counts, len(columns))
-    return np.asarray(owned, np.float64)
-
-
-def _owner(name: str, columns: list[Column]) -> int | None:
-    """The column that a prepared one was made of: one of its name, or that its name begins with."""
-    starts = [
-        index for index, column in enumerate(columns) if name == column.name or name.startswith(f"{column.name}=")
-    ]
-    return max(starts, key=lambda start: len(columns[start].name)) if starts else None
+    owners = []
+    for prepared in learned_.prepared(data.table).columns:
+        # a prepared column was made of the one with its name, or with the longest name that its own begins with
+        starts = [
+            index
+            for index, column in enumerate(columns)
+            if prepared.name == column.name or prepared.name.startswith(f"{column.name}=")
+        ]
+        if not starts:
+            return None
+        owners.append(max(starts, key=lambda start: len(columns[start].name)))
+    return np.bincount(owners, counts, len(columns)).astype(np.float64)
 
 
 def _by_shuffling(learned_: Model, data: SupervisedRows, rng: np.random.Generator) -> Array:

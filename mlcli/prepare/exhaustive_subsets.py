@@ -36,8 +36,6 @@ from mlcli.prepare._selecting import ALIKE, MOST_BARS, ByModel, Places, SubsetLo
 from mlcli.tasks.classification import LabelledRows
 from mlcli.tasks.supervised import SupervisedRows
 
-MOST_SUBSETS = 20_000
-
 
 @register("exhaustive-subsets", reference="Hoeffding 1963; Guyon & Elisseeff 2003, Variable and feature selection")
 class ExhaustiveSubsets(ByModel):
@@ -77,7 +75,7 @@ class ExhaustiveSubsets(ByModel):
         """All that are tried, the small ones first; too many are refused."""
         sizes = range(1, min(count, self.largest or count) + 1)
         many = sum(comb(count, size) for size in sizes)
-        if many > MOST_SUBSETS:
+        if many > 20_000:
             what = f"{count} columns have {many:,} subsets, too many to try each"
             raise FitError(what, hint="choose fewer columns, a smaller 'largest', or forward-selection")
         return [combination for size in sizes for combination in combinations(range(count), size)] or [()]
@@ -90,13 +88,12 @@ class ExhaustiveSubsets(ByModel):
         note = f"the bound holds with probability {1 - self.delta:g}"
         row = (self.tried_, self.validated_, loss, bound)
         every = Table("Every subset on validation rows", header, (row,), note=note)
-        return (*super().explain(), every, self._best())
-
-    def _best(self) -> Table:
         names = np.array([column.name for column in self.columns_], object)
-        rows = zip(self.best_, self.losses_.tolist(), strict=True)
-        said = tuple((listed(names[one].tolist()), None if np.isnan(loss) else loss) for one, loss in rows)
-        return Table("The best subsets", ("columns", "loss"), said)
+        rows = tuple(
+            (listed(names[subset].tolist()), None if np.isnan(loss) else loss)
+            for subset, loss in zip(self.best_, self.losses_.tolist(), strict=True)
+        )
+        return (*super().explain(), every, Table("The best subsets", ("columns", "loss"), rows))
 
 
 def slack(subsets: int, rows: int, delta: float) -> float:

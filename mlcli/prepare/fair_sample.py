@@ -19,14 +19,14 @@ Choices:
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from mlcli.core.registry import register
-from mlcli.core.tables import Rows
 from mlcli.engines.content_seeds import order_of_content
 from mlcli.prepare.fair_weights import ByGroupAndClass
+from mlcli.tasks.classification import LabelledRows
 
 
 @register("fair-sample", reference="Kamiran & Calders 2012, Data preprocessing techniques")
@@ -35,20 +35,15 @@ class FairSample(ByGroupAndClass):
 
     title: ClassVar[str] = "Rows by group and class"
 
-    def changed(self, data: Any, rng: np.random.Generator) -> Any:
+    def changed(self, data: LabelledRows, rng: np.random.Generator) -> LabelledRows:  # type: ignore[override]
         """The rows that are drawn."""
         data = data.take(order_of_content(data))
         weights = self.counted(replace(data, weight=None))
         drawn = [np.empty(0, np.intp)]
-        for group, line in enumerate(weights.expected):
-            for code, wanted in enumerate(line):
-                rows = np.flatnonzero((weights.groups.codes == group) & (data.y == code))
-                drawn.append(_brought_to(rows, round(float(wanted)), rng))
+        for (group, code), expected in np.ndenumerate(weights.expected):
+            rows, size = np.flatnonzero((weights.groups.codes == group) & (data.y == code)), round(float(expected))
+            if size <= len(rows) or not len(rows):
+                drawn.append(rng.choice(rows, min(size, len(rows)), replace=False))
+            else:  # all rows, and some of them once more
+                drawn += [rows, rng.choice(rows, size - len(rows))]
         return data.take(np.sort(np.concatenate(drawn)))
-
-
-def _brought_to(rows: Rows, size: int, rng: np.random.Generator) -> Rows:
-    """Some of the rows, or all of them and some once more; none of none."""
-    if size <= len(rows) or not len(rows):
-        return rng.choice(rows, min(size, len(rows)), replace=False)
-    return np.concatenate([rows, rng.choice(rows, size - len(rows))])

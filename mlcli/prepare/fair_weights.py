@@ -20,7 +20,7 @@ Choices:
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -29,30 +29,16 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.rows import Groups, sensitive_groups
 from mlcli.core.tables import Array
-from mlcli.prepare._row_step import RowStep
+from mlcli.prepare._columns import RowStep
+from mlcli.tasks.classification import LabelledRows
 
 
 @dataclass(frozen=True, eq=False)
 class GroupsAndClasses:
-    """The weight of the rows of each group (lines) in each class, as it is and as it would be."""
+    """The groups of rows, and the weight of each group (rows) in each class if both were independent."""
 
     groups: Groups
-    observed: Array
     expected: Array
-
-    @classmethod
-    def of(cls, data: Any, by: tuple[str, ...] | None) -> GroupsAndClasses:
-        """Those of training rows, in the groups of some columns, or of all that are sensitive."""
-        groups = sensitive_groups((data.context, data.table), by, len(data))
-        shape = len(groups.labels), len(data.classes)
-        observed = np.zeros(shape)
-        np.add.at(observed, (groups.codes, data.y), data.weights)
-        return cls(groups, observed, np.outer(observed.sum(axis=1), observed.sum(axis=0)) / observed.sum())
-
-    @property
-    def factors(self) -> Array:
-        """Expected over observed; 1 where there is no row."""
-        return np.where(self.observed > 0, self.expected / np.where(self.observed > 0, self.observed, 1.0), 1.0)
 
 
 @dataclass(kw_only=True, eq=False)
@@ -71,11 +57,15 @@ class ByGroupAndClass(RowStep):
     factors_: Array = learned()
     """How many times as much the rows count, or as many there are (groups × classes)."""
 
-    def counted(self, data: Any) -> GroupsAndClasses:
-        """The weights of training rows, which are noted."""
-        weights = GroupsAndClasses.of(data, self.by)
-        self.labels_, self.classes_, self.factors_ = weights.groups.labels, data.classes, weights.factors
-        return weights
+    def counted(self, data: LabelledRows) -> GroupsAndClasses:
+        """The groups of training rows with the expected weights; learns expected over observed weights."""
+        groups = sensitive_groups((data.context, data.table), self.by, len(data))
+        observed = np.zeros((len(groups.labels), len(data.classes)))
+        np.add.at(observed, (groups.codes, data.y), data.weights)
+        expected = np.outer(observed.sum(axis=1), observed.sum(axis=0)) / observed.sum()
+        self.labels_, self.classes_ = groups.labels, data.classes
+        self.factors_ = np.where(observed > 0, expected / np.where(observed > 0, observed, 1.0), 1.0)
+        return GroupsAndClasses(groups, expected)
 
     def explain(self) -> Explanation:
         """The factor of each group in each class."""
@@ -93,7 +83,7 @@ class FairWeights(ByGroupAndClass):
     gives_weights: ClassVar[bool] = True
     title: ClassVar[str] = "Weights by group and class"
 
-    def changed(self, data: Any, rng: np.random.Generator) -> Any:
+    def changed(self, data: LabelledRows, rng: np.random.Generator) -> LabelledRows:  # type: ignore[override]
         """The same rows with other weights."""
         weights = self.counted(data)
         return replace(data, weight=data.weights * self.factors_[weights.groups.codes, data.y])

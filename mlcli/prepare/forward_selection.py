@@ -55,27 +55,24 @@ class ForwardSelection(ByModel):
     moved_: Codes = learned()
     """The columns that were added or taken away, one after another."""
     tried_: int = learned()
-    """How many subsets of columns were judged."""
+    """How many subsets of columns were tried."""
     move: ClassVar[str] = "added"
 
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
         """Walk the path, and keep the columns of its best point."""
         data = in_content_order(data)
         count = len(self.columns_)
-        subsets = self._subset_losses(data, rng)
+        parts = parts_of_folds(inner_folds(data, self.folds, rng))
+        subsets = SubsetLosses(self.base_for(data), data, parts, int(rng.integers(2**32)))
         path = list(self._path(subsets, count)) if subsets.splits else [(tuple(range(count)), np.nan)]
         self.path_ = np.array([loss for _, loss in path])
         self.sizes_ = np.array([len(places) for places, _ in path], np.float64)
         steps = pairwise(set(places) for places, _ in path)
         self.moved_ = np.array([(one ^ next_).pop() for one, next_ in steps], np.int32)
         self.tried_ = sum(map(bool, subsets.known))
-        some = [one for one in path if one[0]] or path
-        chosen = some[-1] if self.keep is not None else min(some, key=lambda one: (one[1], len(one[0])))
-        self.kept_ = np.isin(np.arange(count), chosen[0])
-
-    def _subset_losses(self, data: SupervisedRows, rng: np.random.Generator) -> SubsetLosses:
-        parts = parts_of_folds(inner_folds(data, self.folds, rng))
-        return SubsetLosses(self.base_for(data), data, parts, int(rng.integers(2**32)))
+        not_empty = [(places, loss) for places, loss in path if places] or path
+        best, _ = not_empty[-1] if self.keep is not None else min(not_empty, key=lambda p: (p[1], len(p[0])))
+        self.kept_ = np.isin(np.arange(count), best)
 
     def start(self, count: int) -> Places:
         """Where the path begins, among so many columns: without any."""
@@ -105,14 +102,13 @@ class ForwardSelection(ByModel):
         losses = tuple(None if np.isnan(loss) else loss for loss in self.path_[order].tolist())
         points = tuple(self.sizes_[order].tolist())
         curve = Curve("Loss in inner cross-validation", "columns", points, (("loss", losses),))
-        return (*super().explain(), self._path_table(), curve)
-
-    def _path_table(self) -> Table:
-        names = ["", *(self.columns_[place].name for place in self.moved_.tolist())]
-        losses = (None if np.isnan(loss) else loss for loss in self.path_.tolist())
-        rows = tuple(zip(map(int, self.sizes_.tolist()), names, losses, strict=True))[:MOST_BARS]
+        names = ["", *(self.columns_[index].name for index in self.moved_.tolist())]
+        in_order = (None if np.isnan(loss) else loss for loss in self.path_.tolist())
+        rows = tuple(zip(map(int, self.sizes_.tolist()), names, in_order, strict=True))[:MOST_BARS]
         note = f"{counted(self.tried_, 'subset')} of the columns tried in inner cross-validation"
-        return Table(f"Columns {self.move}, one after another", ("columns", self.move, "loss"), rows, note=note)
+        title = f"Columns {self.move}, one after another"
+        table = Table(title, ("columns", self.move, "loss"), rows, note=note)
+        return (*super().explain(), table, curve)
 
     def check_learned(self) -> None:
         """A path through the columns that there are."""

@@ -37,7 +37,7 @@ from mlcli.core.registry import register
 from mlcli.core.tables import Array
 from mlcli.engines.content_seeds import order_of_content
 from mlcli.engines.ensemble import fitted, outputs
-from mlcli.prepare._row_step import RowStep
+from mlcli.prepare._columns import RowStep
 from mlcli.tasks.classification import CLASSIFICATION, Classifier, LabelledRows
 from mlcli.tasks.supervised import SupervisedRows
 

@@ -33,10 +33,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mlcli.core import findings
 from mlcli.core.abilities import LeaveOneOutTable
@@ -47,8 +45,9 @@ from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
-from mlcli.core.tables import MISSING_CODE, Array, Flags, Table
+from mlcli.core.tables import MISSING_CODE, Array, Table, is_missing
 from mlcli.core.tolerances import ROUNDING
+from mlcli.prepare._columns import Cells
 
 Filling = Callable[[Array, Array], float]
 
@@ -76,11 +75,6 @@ OF_NUMBERS: dict[str, Filling] = {
     "most-frequent": most_frequent,
     "own-value": mean,
 }
-OF_LEVELS: dict[str, Filling] = {"auto": most_frequent, "most-frequent": most_frequent, "own-value": most_frequent}
-
-
-Cells = NDArray[Any]
-OWN_LEVEL = "missing"
 
 
 @register("impute", reference="Little & Rubin, Statistical Analysis with Missing Data, chapter 4", revision=2)
@@ -88,7 +82,9 @@ class Impute(Step):
     """Fills gaps from what the training rows have."""
 
     numbers: str = param("mean", "what fills the gaps of numeric columns", choices=OF_NUMBERS)
-    levels: str = param("auto", "what fills the gaps of other columns", choices=OF_LEVELS)
+    levels: str = param(
+        "auto", "what fills the gaps of other columns", choices=("auto", "most-frequent", "own-value")
+    )
 
     fills_: Array = learned("columns")
     """A number, or the code of a level, for each column in the order of the file."""
@@ -101,13 +97,13 @@ class Impute(Step):
     def _fill(self, column: Column, cells: Cells, weights: Array) -> float:
         if self._gains_level(column):
             return len(column.levels)
-        present = ~_gaps(column, cells) & (weights > 0)
+        present = ~is_missing(cells) & (weights > 0)
         if not present.any():
             filled = f"'{column.levels[0]}'" if column.coded else "0"
             text = f"impute: '{column.name}' is empty in all training rows and is filled with {filled}"
             warnings.warn(text, MlcliWarning, stacklevel=2)
             return 0.0
-        filling = OF_LEVELS[self.levels] if column.coded else OF_NUMBERS[self.numbers]
+        filling = most_frequent if column.coded else OF_NUMBERS[self.numbers]
         return filling(cells[present], weights[present])
 
     def columns_after(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
@@ -116,21 +112,23 @@ class Impute(Step):
 
     def transform(self, table: Table) -> Table:
         """The table without gaps."""
-        filled = zip(table.parts(), self.fills_, strict=True)
-        parts = (part for (column, cells), fill in filled for part in self._filled(column, cells, fill))
+        parts: list[tuple[Column, Cells]] = []
+        for (column, cells), fill in zip(table.parts(), self.fills_, strict=True):
+            gaps = is_missing(cells)
+            after, *indicators = self._after(column)
+            parts.append((after, np.where(gaps, fill, cells)))
+            parts += [(indicator, gaps) for indicator in indicators]
         return Table.of(parts, len(table))
 
     def inverse(self, table: Table, rng: np.random.Generator) -> Table:
         """The columns as they were; the level that stands for a gap is one again."""
-        parts = ((column, table.cells(column.name)) for column in self.columns_)
-        return Table.of(((column, _without_own_level(column, cells)) for column, cells in parts), len(table))
-
-    def _filled(self, column: Column, cells: Cells, fill: float) -> Iterator[tuple[Column, Cells]]:
-        gaps = _gaps(column, cells)
-        after, *marks = self._after(column)
-        yield after, np.where(gaps, fill, cells)
-        for mark in marks:
-            yield mark, gaps
+        parts: list[tuple[Column, Cells]] = []
+        for column in self.columns_:
+            cells: Cells = table.cells(column.name)
+            if column.coded:
+                cells = np.where(cells >= len(column.levels), MISSING_CODE, cells)
+            parts.append((column, cells))
+        return Table.of(parts, len(table))
 
     def _after(self, column: Column) -> Iterator[Column]:
         yield (
@@ -157,27 +155,16 @@ class Impute(Step):
 
     def explain(self) -> findings.Explanation:
         """What fills the columns with gaps."""
-        fills = zip(self.columns_, self.fills_, strict=True)
-        rows = tuple(
-            (column.name, _shown(next(self._after(column)), fill)) for column, fill in fills if column.missing
-        )
-        return (findings.Table("Imputed values", ("column", "with"), rows),) if rows else ()
-
-
-def _gaps(column: Column, cells: Cells) -> Flags:
-    return np.asarray(cells < 0) if column.coded else np.isnan(cells)
+        rows: list[tuple[findings.Entry, ...]] = []
+        for column, fill in zip(self.columns_, self.fills_.tolist(), strict=True):
+            if column.missing:
+                levels = next(self._after(column)).levels
+                rows.append((column.name, levels[int(fill)] if column.coded else fill))
+        return (findings.Table("Imputed values", ("column", "with"), tuple(rows)),) if rows else ()
 
 
 def _with_own_level(column: Column) -> Column:
-    level = OWN_LEVEL
+    level = "missing"
     while level in column.levels:
         level = f"({level})"
     return Column(column.name, "nominal", (*column.levels, level))
-
-
-def _without_own_level(column: Column, cells: Cells) -> Cells:
-    return np.where(cells >= len(column.levels), MISSING_CODE, cells) if column.coded else cells
-
-
-def _shown(column: Column, fill: float) -> findings.Entry:
-    return column.levels[int(fill)] if column.coded else float(fill)

@@ -37,8 +37,6 @@ from mlcli.engines.distance_matrix import DISTANCES, ClassicalScaling
 from mlcli.engines.principal_components import elbow_note
 from mlcli.prepare._columns import Projection
 
-MOST_SHOWN = 10
-
 
 @register("mds", reference="Torgerson 1952; Gower 1968; de Silva & Tenenbaum 2004, Landmark MDS")
 class MultidimensionalScaling(Projection):
@@ -77,7 +75,7 @@ class MultidimensionalScaling(Projection):
         self.points_ = self._in_units(X[chosen])
         apart = DISTANCES[self.distance](self.points_, self.points_)
         self.weights_ = data.weights[chosen]
-        scaled = ClassicalScaling.of(apart, max(self.components, MOST_SHOWN), self.weights_)
+        scaled = ClassicalScaling.of(apart, max(self.components, 10), self.weights_)
         self.vectors_, self.values_, self.squares_ = scaled.vectors, scaled.values, scaled.squares
 
     def count(self, columns: tuple[Column, ...]) -> int:

@@ -25,7 +25,7 @@ from mlcli.core.moments import mutual_information
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array
-from mlcli.prepare._filtering import LevelFilter
+from mlcli.prepare._selecting import LevelFilter
 
 UNITS = {"bits": 1 / log(2), "nats": 1.0}
 """How many units of information a nat is."""

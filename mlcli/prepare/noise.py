@@ -18,7 +18,7 @@ Choices:
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -29,8 +29,8 @@ from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.tables import Array, Table
 from mlcli.engines.content_seeds import order_of_content
-from mlcli.prepare._columns import table_by_column
-from mlcli.prepare._row_step import RowStep
+from mlcli.prepare._columns import RowStep, table_by_column
+from mlcli.tasks.supervised import SupervisedRows
 
 
 @register("noise", reference="Bishop 1995, Training with noise is equivalent to Tikhonov regularization")
@@ -48,7 +48,7 @@ class Noise(RowStep):
         """Take the standard deviation of each column."""
         self.deviation_ = np.sqrt(moments(data.table.numbers, data.weights).variance)
 
-    def changed(self, data: Any, rng: np.random.Generator) -> Any:
+    def changed(self, data: SupervisedRows, rng: np.random.Generator) -> SupervisedRows:
         """The rows, and noisy copies of them."""
         data = data.take(order_of_content(data))
         seen = {column.name for column in self.columns_}

@@ -22,10 +22,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mlcli.core import findings
 from mlcli.core.abilities import LeaveOneOutTable
@@ -33,7 +31,7 @@ from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
 from mlcli.core.tables import Codes, Table
-from mlcli.prepare._columns import ByColumn, Make, as_they_are
+from mlcli.prepare._columns import ByColumn, Cells, Make, as_they_are
 
 FIRST_KEPT: dict[str, Callable[[int], int]] = {
     "two-level": lambda levels: 1 if levels == 2 else 0,
@@ -93,7 +91,7 @@ class OneHot(ByColumn):
         return (findings.Table("Levels as 0/1 columns", ("column", "became"), rows),) if rows else ()
 
 
-def _largest(column: Column, cells: Sequence[tuple[int, NDArray[Any]]], rows: int) -> Codes:
+def _largest(column: Column, cells: Sequence[tuple[int, Cells]], rows: int) -> Codes:
     """The code of the level with the largest number in each row."""
     shares = np.zeros((rows, len(column.levels)))
     for code, numbers in cells:

@@ -19,18 +19,14 @@ Choices:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mlcli.core import findings
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
 from mlcli.core.tables import MISSING_CODE, Array, Codes, Table
-from mlcli.prepare._columns import ByColumn, Make, as_they_are
-
-EQUAL_STEPS = "Neighbouring levels are taken to be equally far apart; one-hot would take nothing for granted."
+from mlcli.prepare._columns import ByColumn, Cells, Make, as_they_are
 
 
 @register("ordinal", reference="Gower 1971, A general coefficient of similarity")
@@ -68,7 +64,8 @@ class Ordinal(ByColumn):
             for level, place in zip(column.levels, _places(column).tolist(), strict=True)
         )
         header = ("column", "level", "number")
-        return (findings.Table("Levels as numbers", header, rows, note=EQUAL_STEPS),) if rows else ()
+        note = "Neighbouring levels are taken to be equally far apart; one-hot would take nothing for granted."
+        return (findings.Table("Levels as numbers", header, rows, note=note),) if rows else ()
 
 
 def _places(column: Column) -> Array:
@@ -77,7 +74,7 @@ def _places(column: Column) -> Array:
     return ranks / max(len(ranks) - 1, 1) if column.kind == "ordinal" else ranks
 
 
-def _nearest(column: Column, numbers: NDArray[Any]) -> Codes:
+def _nearest(column: Column, numbers: Cells) -> Codes:
     """The code of the level whose number is nearest; an empty cell stays empty."""
     apart = np.abs(np.nan_to_num(numbers)[:, None] - _places(column))
     return np.where(np.isnan(numbers), MISSING_CODE, apart.argmin(axis=1)).astype(np.int32)

@@ -32,8 +32,6 @@ from mlcli.core.schema import Column
 from mlcli.core.tables import Array
 from mlcli.prepare._columns import Combine, Combining, numeric
 
-MOST_COLUMNS = 20_000
-
 
 @register("polynomial", reference="Gergonne 1815; Hastie, Tibshirani & Friedman 2009, chapter 5")
 class Polynomial(Combining):
@@ -54,7 +52,7 @@ class Polynomial(Combining):
         """The factors of each product, by degree."""
         degrees = range(2, self.degree + 1)
         many = sum(comb(count if self.interactions else count + degree - 1, degree) for degree in degrees)
-        if many > MOST_COLUMNS:
+        if many > 20_000:
             what = f"polynomial of degree {self.degree} makes {many:,} products of {count} columns"
             raise UsageError(what, hint="choose a lower degree, or fewer columns")
         choose = combinations if self.interactions else combinations_with_replacement

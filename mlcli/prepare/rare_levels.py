@@ -28,9 +28,7 @@ from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
-from mlcli.core.tables import MISSING_CODE, Array, Codes, Table
-
-SHOWN_LEVELS = 10
+from mlcli.core.tables import MISSING_CODE, Codes, Table
 
 
 @register("rare-levels", reference="Kuhn & Johnson 2019, Feature Engineering and Selection, chapter 5")
@@ -47,20 +45,16 @@ class RareLevels(Step):
 
     def fit(self, data: RowsOfTable, rng: np.random.Generator) -> None:
         """Find the most frequent levels of each column with too many."""
-        table = data.table
-        self.kept_ = tuple(
-            self._most_frequent(column, np.asarray(cells, np.int32), data.weights)
-            for column, cells in table.parts()
-            if self._changes(column)
-        )
+        kept = []
+        for column, codes in zip(data.table.code_columns, data.table.codes.T, strict=True):
+            if self._changes(column):
+                present = codes != MISSING_CODE
+                totals = np.bincount(codes[present], data.weights[present], minlength=len(column.levels))
+                kept.append(np.sort(np.argsort(-totals, kind="stable")[: self.most]).astype(np.int32))
+        self.kept_ = tuple(kept)
 
     def _changes(self, column: Column) -> bool:
         return column.kind == "nominal" and len(column.levels) > self.most
-
-    def _most_frequent(self, column: Column, codes: Codes, weights: Array) -> Codes:
-        present = codes != MISSING_CODE
-        totals = np.bincount(codes[present], weights[present], minlength=len(column.levels))
-        return np.sort(np.argsort(-totals, kind="stable")[: self.most]).astype(np.int32)
 
     def columns_after(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
         """The columns with all levels that may be left; which ones are is learned."""
@@ -93,7 +87,7 @@ class RareLevels(Step):
         """The levels that are kept of each column that changes."""
         changed = [column for column in self.columns_ if self._changes(column)]
         rows = tuple(
-            (column.name, len(column.levels), listed([column.levels[code] for code in kept], SHOWN_LEVELS))
+            (column.name, len(column.levels), listed([column.levels[code] for code in kept], 10))
             for column, kept in zip(changed, self.kept_, strict=True)
         )
         title = f"The {counted(self.most, 'most frequent level')} of each column; all others are one level"

@@ -20,9 +20,6 @@ Choices:
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
 from mlcli.core.findings import Explanation, Table
@@ -30,18 +27,16 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Rows
 from mlcli.engines.content_seeds import order_of_content
-from mlcli.prepare._row_step import RowStep
+from mlcli.prepare._columns import RowStep
 from mlcli.prepare.class_weights import strata_of
-
-SIZES: dict[str, Callable[[Rows], int]] = {"up": max, "down": min}
-"""How many rows each class is to have, from how many the classes have."""
+from mlcli.tasks.supervised import SupervisedRows
 
 
 @register("sample-rows", reference="Efron 1979; Kubat & Matwin 1997, The curse of imbalanced training sets")
 class SampleRows(RowStep):
     """Drawn training rows."""
 
-    balance: str = param("none", "whether classes are drawn until they are equal", choices=("none", *SIZES))
+    balance: str = param("none", "whether classes are drawn until they are equal", choices=("none", "up", "down"))
     by: str = param(
         "class",
         "what is balanced: class, group, or the name of a column of levels",
@@ -64,20 +59,20 @@ class SampleRows(RowStep):
         too_many = not self.replacement and self.share > 1 and self.balance == "none"
         return [*super().conflicts(), *(["without replacement, share is at most 1"] if too_many else [])]
 
-    def changed(self, data: Any, rng: np.random.Generator) -> Any:
+    def changed(self, data: SupervisedRows, rng: np.random.Generator) -> SupervisedRows:
         """The rows that are drawn."""
         data = data.take(order_of_content(data))
-        drawn = self._drawn(np.arange(len(data)), rng) if self.balance == "none" else self._balanced(data, rng)
+        if self.balance == "none":
+            drawn = rng.choice(len(data), max(1, round(self.share * len(data))), replace=self.replacement)
+        else:
+            drawn = self._balanced(data, rng)
         self.before_, self.after_ = len(data), len(drawn)
         return data.take(np.sort(drawn))
 
-    def _drawn(self, rows: Rows, rng: np.random.Generator) -> Rows:
-        return rng.choice(rows, max(1, round(self.share * len(rows))), replace=self.replacement)
-
-    def _balanced(self, data: Any, rng: np.random.Generator) -> Rows:
+    def _balanced(self, data: SupervisedRows, rng: np.random.Generator) -> Rows:
         strata = strata_of(data, self.by)
         classes = [np.flatnonzero(strata == k) for k in range(int(strata.max()) + 1)]
-        size = SIZES[self.balance](np.array([len(rows) for rows in classes]))
+        size = (max if self.balance == "up" else min)(len(rows) for rows in classes)
         return np.concatenate([self._brought_to(rows, size, rng) for rows in classes])
 
     def _brought_to(self, rows: Rows, size: int, rng: np.random.Generator) -> Rows:

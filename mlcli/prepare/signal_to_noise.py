@@ -28,7 +28,7 @@ from mlcli.core.moments import moments
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Flags
-from mlcli.prepare._filtering import Filter
+from mlcli.prepare._selecting import Filter
 from mlcli.tasks.classification import LabelledRows
 
 Form = Callable[[Array, Array, Array], tuple[Array, Array]]

@@ -21,7 +21,7 @@ Choices:
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -32,12 +32,8 @@ from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.centres import squared_distances, squared_lengths
 from mlcli.engines.content_seeds import order_of_content
-from mlcli.prepare._row_step import RowStep
+from mlcli.prepare._columns import RowStep
 from mlcli.tasks.classification import LabelledRows
-
-NO_ROW = -1
-BLOCK = 500
-"""The distances of so many rows are held at once."""
 
 
 @register("smote", reference="Chawla, Bowyer, Hall & Kegelmeyer 2002, SMOTE")
@@ -54,7 +50,7 @@ class Smote(RowStep):
 
     accepts = Accepts(nominal=True, weights=True)
 
-    def changed(self, data: Any, rng: np.random.Generator) -> Any:
+    def changed(self, data: LabelledRows, rng: np.random.Generator) -> LabelledRows:  # type: ignore[override]
         """The rows with new ones behind them."""
         data = data.take(order_of_content(data))
         counts = np.bincount(data.y, minlength=len(data.classes))
@@ -91,8 +87,8 @@ def _near(own: Table, k: int) -> Rows:
     deviation = own.numbers.std(axis=0)
     X = (own.numbers - own.numbers.mean(axis=0)) / np.where(deviation > 0, deviation, 1.0)
     lengths, results = squared_lengths(X), []
-    for start in range(0, len(X), BLOCK):
-        block = slice(start, start + BLOCK)
+    for start in range(0, len(X), 500):  # the distances of so many rows are held at once
+        block = slice(start, start + 500)
         apart = squared_distances(X, X[block], lengths)
         for cells in own.codes.T:
             apart += np.not_equal.outer(cells[block], cells)
@@ -111,7 +107,7 @@ def _joined(data: LabelledRows, new: Table, k: int) -> LabelledRows:
     """The rows, then new ones of a class."""
     count = len(new)
     weight: Array | None = None if data.weight is None else np.ones(count)
-    rows = np.full(count, NO_ROW, np.intp)
+    rows = np.full(count, -1, np.intp)  # no rows of the file
     of_class = np.full(count, k, np.int32)
     added = replace(data.alone(), table=new, rows=rows, y=of_class, weight=weight, groups=None, context=None)
     return data.joined(added)

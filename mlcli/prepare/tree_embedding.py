@@ -39,9 +39,8 @@ from mlcli.engines.trees.structure import Trees, cells_of
 from mlcli.tasks.regression import ValuedRows
 from mlcli.tasks.supervised import SupervisedRows
 
-RANDOM = "random"
 GROWN: dict[str, tuple[str, Callable[[int], dict[str, Any]]]] = {
-    RANDOM: ("extra-trees", lambda columns: {"features": 1 / max(columns, 1)}),
+    "random": ("extra-trees", lambda columns: {"features": 1 / max(columns, 1)}),
     "forest": ("random-forest", lambda columns: {}),
     "extra-trees": ("extra-trees", lambda columns: {}),
     "tree": ("random-forest", lambda columns: {"trees": 1, "bootstrap": False, "features": 1.0}),
@@ -53,7 +52,7 @@ GROWN: dict[str, tuple[str, Callable[[int], dict[str, Any]]]] = {
 class TreeEmbedding(Step):
     """Leaves instead of columns."""
 
-    by: str = param(RANDOM, "how the trees are grown", choices=GROWN)
+    by: str = param("random", "how the trees are grown", choices=GROWN)
     trees: int = param(
         10,
         "how many trees there are, but for `by: tree`",
@@ -74,11 +73,11 @@ class TreeEmbedding(Step):
 
     def _rows(self, data: Any, rng: np.random.Generator) -> SupervisedRows:
         """The rows, with random numbers in the place of the target for random trees."""
-        if self.by == RANDOM:
+        if self.by == "random":
             random = draws(data.table, int(rng.integers(2**62)))
             return ValuedRows(table=data.table, rows=data.rows, target=data.target, weight=data.weight, y=random)
         if not hasattr(data, "outputs"):
-            raise FitError(f"by: {self.by} learns from a target, and here is none", hint=f"by: {RANDOM}")
+            raise FitError(f"by: {self.by} learns from a target, and here is none", hint="by: random")
         rows: SupervisedRows = data
         return rows
 

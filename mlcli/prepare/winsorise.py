@@ -43,15 +43,15 @@ class Winsorise(Step):
 
     def fit(self, data: RowsOfTable, rng: np.random.Generator) -> None:
         """Find the edges of each column."""
-        edges = np.array([self._edges(cells, data.weights) for cells in data.table.numbers.T]).reshape(-1, 2)
-        self.least_, self.most_ = edges[:, 0], edges[:, 1]
-
-    def _edges(self, cells: Array, weights: Array) -> tuple[float, float]:
-        known = ~np.isnan(cells) & (weights > 0)
-        if not known.any():
-            return -np.inf, np.inf
-        least, most = quantiles(cells[known], weights[known], np.array([self.low, 1 - self.high])).tolist()
-        return (least if self.low else -np.inf, most if self.high else np.inf)
+        columns = data.table.numbers.T
+        self.least_, self.most_ = np.full(len(columns), -np.inf), np.full(len(columns), np.inf)
+        for index, cells in enumerate(columns):
+            known = ~np.isnan(cells) & (data.weights > 0)
+            if known.any():
+                shares = np.array([self.low, 1 - self.high])
+                least, most = quantiles(cells[known], data.weights[known], shares)
+                self.least_[index] = least if self.low else -np.inf
+                self.most_[index] = most if self.high else np.inf
 
     def transform(self, table: Table) -> Table:
         """The table with numbers between the edges."""

@@ -27,7 +27,6 @@ from mlcli.engines.content_seeds import order_of_content
 from mlcli.engines.inner_validation import inner_folds, inner_holdout
 from mlcli.prepare.embedded_selection import EmbeddedSelection
 from mlcli.prepare.exhaustive_subsets import ExhaustiveSubsets, slack
-from mlcli.prepare.forward_selection import ForwardSelection
 from tests.support.rows import labelled, table_of, valued
 
 DIABETES, WDBC, IRIS = load_diabetes(), load_breast_cancer(), load_iris()
@@ -87,10 +86,9 @@ def test_classes_are_selected_for_by_their_errors() -> None:
 @pytest.mark.parametrize("name", ["forward-selection", "backward-elimination"])
 def test_so_many_subsets_are_tried(name: str) -> None:
     """SOURCES.md: a wrapper fits d (d + 1) / 2 models, 10 for d = 4."""
-    step: ForwardSelection = build(STEPS.load(name), {"patience": None})
-    subsets = step._subset_losses(of_classes(IRIS, 4), np.random.default_rng(1))
-    assert len(list(step._path(subsets, 4))) == (5 if name == "forward-selection" else 4)
-    assert len(subsets.known.keys() - {()}) == 10
+    step = learned(name, {"patience": None}, of_classes(IRIS, 4))
+    assert len(step.path_) == (5 if name == "forward-selection" else 4)
+    assert step.tried_ == 10
 
 
 MOVES = {"forward-selection": "added", "backward-elimination": "taken away"}

@@ -18,7 +18,7 @@ import mlcli.sklearn
 from mlcli.core.params import parameters
 from mlcli.core.registry import MODELS, STEPS
 from mlcli.data.shipped import shipped_paths
-from mlcli.prepare._row_step import RowStep
+from mlcli.prepare._columns import RowStep
 from mlcli.sklearn._catalogue import CHANGES_ROWS, SUFFIXES, DescribedMethod
 from mlcli.tasks.table import kinds_of
 from tests.sklearn.checking import assert_passes
