@@ -7,12 +7,13 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mlcli.core.schema import Column
+from mlcli.core.serialise import Json
 from mlcli.core.tables import Array, Codes, Rows, Table
 
-Named = dict[str, np.ndarray[Any, Any]]
-"""Arrays by name."""
+NamedArrays = dict[str, NDArray[Any]]
 HEADER = "header."
 """The prefix of the arrays of a header among those of answers."""
 
@@ -50,11 +51,7 @@ class Header:
             return None
         return Table(self.columns, self.numbers, self.codes)
 
-    def arrays(self) -> Named:
-        """Every array by name, with one entry per row."""
-        return _arrays_of(self)
-
-    def with_arrays(self, arrays: Named) -> Header:
+    def with_arrays(self, arrays: NamedArrays) -> Header:
         """A header of the same columns with other arrays."""
         return Header(columns=self.columns, **arrays)
 
@@ -98,33 +95,34 @@ class Answers:
         """Crossed dependencies between rows by name, such as the users and the items of ratings."""
         return {}
 
-    def with_header(self, **changes: Any) -> Self:
+    def with_header(self, **changes: object) -> Self:
         """The same answers with a changed header, such as other weights."""
-        return replace(self, header=replace(self.header, **changes))
+        return replace(self, header=replace(self.header, **changes))  # type: ignore[arg-type]
 
     def judged_in(self, fold: int | Codes) -> Self:
         """The same answers with the number of the split in which each row was scored."""
         return self.with_header(fold=np.broadcast_to(np.asarray(fold, np.int32), len(self)))
 
-    def arrays(self) -> Named:
+    def arrays(self) -> NamedArrays:
         """Every array by name, including those of the header: what the store keeps."""
-        return {HEADER + name: array for name, array in self.header.arrays().items()} | _arrays_of(self)
+        return {HEADER + name: array for name, array in _arrays_of(self.header).items()} | _arrays_of(self)
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, object]:
         """All fields that are not arrays, as plain JSON values."""
         named = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "header"}
-        columns = [asdict(column) for column in self.header.columns]
-        own = {name: value for name, value in named.items() if not isinstance(value, np.ndarray | None)}
-        return {**own, **({HEADER + "columns": columns} if columns else {})}
+        facts = {name: value for name, value in named.items() if not isinstance(value, np.ndarray | None)}
+        if self.header.columns:
+            facts[HEADER + "columns"] = [asdict(column) for column in self.header.columns]
+        return facts
 
     @classmethod
-    def restored(cls, arrays: Mapping[str, np.ndarray[Any, Any]], facts: Mapping[str, Any]) -> Self:
+    def restored(cls, arrays: Mapping[str, NDArray[Any]], facts: Json) -> Self:
         """Answers from the results of ``arrays`` and ``facts``."""
         plain = _without_lists(facts)
-        columns = tuple(Column(**_without_lists(one)) for one in plain.pop(HEADER + "columns", ()))
-        of_header = {name.removeprefix(HEADER): array for name, array in arrays.items() if name.startswith(HEADER)}
+        columns = tuple(Column(**_without_lists(column)) for column in plain.pop(HEADER + "columns", ()))
+        in_header = {name.removeprefix(HEADER): array for name, array in arrays.items() if name.startswith(HEADER)}
         own = {name: array for name, array in arrays.items() if not name.startswith(HEADER)}
-        return cls(header=Header(columns=columns, **of_header), **plain, **own)
+        return cls(header=Header(columns=columns, **in_header), **plain, **own)
 
     def take(self, rows: Rows | slice) -> Self:
         """Some of the answers, in the given order."""
@@ -132,11 +130,11 @@ class Answers:
 
     def parted(self, parts: Iterable[Rows | slice]) -> Iterator[Self]:
         """The answers of each part; for thousands of parts much faster than ``take``."""
-        arrays, known = _arrays_of(self), self.header.arrays()
+        arrays, in_header = _arrays_of(self), _arrays_of(self.header)
         names = [field.name for field in fields(self) if field.name != "header"]
         plain = {name: getattr(self, name) for name in names if name not in arrays}
         for rows in parts:
-            header = self.header.with_arrays({name: array[rows] for name, array in known.items()})
+            header = self.header.with_arrays({name: array[rows] for name, array in in_header.items()})
             yield type(self)(header=header, **plain, **{name: array[rows] for name, array in arrays.items()})
 
     @classmethod
@@ -155,16 +153,16 @@ class ClassAnswers(Answers):
     classes: tuple[str, ...]
 
 
-def _arrays_of(described: Any) -> Named:
+def _arrays_of(described: Header | Answers) -> NamedArrays:
     named = {field.name: getattr(described, field.name) for field in fields(described)}
     return {name: value for name, value in named.items() if isinstance(value, np.ndarray)}
 
 
-def _without_lists(facts: Mapping[str, Any]) -> dict[str, Any]:
+def _without_lists(facts: Json) -> Json:
     """The values with tuples for lists, since JSON has no tuples."""
     return {name: tuple(value) if isinstance(value, list) else value for name, value in facts.items()}
 
 
-def _joined(parts: Sequence[Any]) -> Named:
+def _joined(parts: Sequence[Header] | Sequence[Answers]) -> NamedArrays:
     """The arrays of all parts, concatenated by name."""
     return {name: np.concatenate([getattr(part, name) for part in parts]) for name in _arrays_of(parts[0])}

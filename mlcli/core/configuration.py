@@ -12,6 +12,7 @@ from mlcli.core.errors import MlcliError, Problem, placed
 from mlcli.core.model import Model
 from mlcli.core.names import did_you_mean
 from mlcli.core.params import (
+    Inside,
     Parameter,
     Place,
     build,
@@ -31,10 +32,6 @@ from mlcli.core.schema import Column
 from mlcli.core.step import Step
 from mlcli.core.strict_yaml import indented_below
 
-Inside = Mapping[str, Any]
-"""Values for parameters of a model, by path."""
-EXAMPLES = {"model": "knn", "step": "standardise", "protocol": "k-fold"}
-"""An id for messages, by noun."""
 KEYS = {"model": ("use", "params", "steps"), "step": ("use", "params"), "protocol": ("use",)}
 """The keys of a mapping, by noun."""
 
@@ -44,7 +41,7 @@ class Configuration:
     """A model, step or protocol as written: an id, or a mapping with the key ``use``."""
 
     catalogue: Catalogue
-    value: Any
+    value: object
     inside: Inside = field(default_factory=dict)
     """Values that are given elsewhere, by path: ``k``, ``base.max_depth`` of a model in it, ``pca.components`` of
     a step before it."""
@@ -84,31 +81,32 @@ class Configuration:
 
     @property
     def values(self) -> dict[str, Any]:
-        """What is given for its parameters, and for those of models in it."""
-        return {**self._params, **{path: one for path, one in self.inside.items() if not self._is_of_step(path)}}
+        """The values given for its parameters, and for those of models in it."""
+        own = {path: value for path, value in self.inside.items() if not self._is_of_step(path)}
+        return {**self._params, **own}
 
     @property
-    def _params(self) -> Mapping[str, Any]:
+    def _params(self) -> Mapping[str, object]:
         params = self.written.get("params")
         return params if isinstance(params, Mapping) else {}
 
     @property
     def steps(self) -> list[Configuration] | None:
-        """The steps that are named before it, with their values; None where nothing is said of steps."""
-        if not isinstance(self.written.get("steps"), list | tuple):
+        """The steps that are named before it, with their values; None if steps are not mentioned."""
+        steps = self.written.get("steps")
+        if not isinstance(steps, list | tuple):
             return None
-        result = []
-        for index, step in enumerate(self.written["steps"]):
+        configurations = []
+        for index, step in enumerate(steps):
             start = f"{Configuration(STEPS, step).use}."
-            own = {path.removeprefix(start): one for path, one in self.inside.items() if path.startswith(start)}
-            own = own if self._is_of_step(start) else {}
-            result.append(
-                Configuration(STEPS, step, own, partial(self.here, "steps", index), below(self.at, start))
-            )
-        return result
+            paths = [path for path in self.inside if path.startswith(start)] if self._is_of_step(start) else []
+            own = {path.removeprefix(start): self.inside[path] for path in paths}
+            here = partial(self.here, "steps", index)
+            configurations.append(Configuration(STEPS, step, own, here, below(self.at, start)))
+        return configurations
 
     def _is_of_step(self, path: str) -> bool:
-        """Whether a path leads into a step: parameters go first where one has the name of a step."""
+        """Whether a path leads into a step; a parameter with the name of a step goes first."""
         start, dot, _ = path.partition(".")
         steps = self.written.get("steps")
         if not dot or not isinstance(steps, list | tuple):
@@ -130,8 +128,8 @@ class Configuration:
         """The configured model, step or protocol, with nothing learned."""
         if isinstance(self.value, Model) and not self.inside:
             return self.value
-        made, steps = build(self.cls, self.values), self.steps
-        return made if steps is None else Pipeline(steps=tuple(step.built() for step in steps), model=made)
+        built, steps = build(self.cls, self.values), self.steps
+        return built if steps is None else Pipeline(steps=tuple(step.built() for step in steps), model=built)
 
     def problems(self) -> Iterator[Problem]:
         """Everything that is wrong with it."""
@@ -140,27 +138,39 @@ class Configuration:
 
     def problems_with_form(self) -> Iterator[Problem]:
         """What is wrong with it apart from the values of its parameters."""
-        wrong = self._problem_with_use()
-        if wrong is not None:
-            yield wrong
+        problem = self._problem_with_use()
+        if problem is not None:
+            yield problem
         else:
             yield from self._problems_with_id_and_keys()
         steps = self.written.get("steps", ())
         if not isinstance(steps, list | tuple):
             what = f"'steps' takes a list, was given {quoted(steps)}"
             yield Problem(what, self.here("steps"), "such as steps: [standardise]")
-        yield from (problem for step in self.steps or () for problem in step.problems())
+        for step in self.steps or ():
+            yield from step.problems()
 
     def problems_with_values(self) -> list[Problem]:
         """What is wrong with the values of its parameters; empty if it has no class."""
         cls = self.cls_or_none
         if cls is None:
             return []
-        return [*self._given_twice(), *problems_with(cls, self.values, self._place_of)]
+        twice = [
+            Problem(f"{self.use}: '{path}' is given twice", self.at(path), "leave out one of them")
+            for path in self.inside
+            if path in self._params
+        ]
+
+        def place(*keys: str | int) -> str:
+            if keys and keys[0] in self.inside:
+                return self.at(*keys)
+            return self.here("params", *keys) if keys else self.here()
+
+        return [*twice, *problems_with(cls, self.values, place)]
 
     def _problem_with_use(self) -> Problem | None:
         """What is wrong with how its id is written, whether the id exists or not."""
-        noun, example = self.catalogue.noun, EXAMPLES[self.catalogue.noun]
+        noun, example = self.catalogue.noun, self.catalogue.example
         if not isinstance(self.value, str | Mapping | Model):
             what = f"a {noun} is an id or a mapping with 'use'; this is {quoted(self.value)}"
             return Problem(what, self.here(), f"such as {example} or {{use: {example}}}")
@@ -184,32 +194,24 @@ class Configuration:
             yield from placed(error.problems, self.here("use"))
             return
         keys = (*KEYS[noun], *self.further_keys)
-        for key in (key for key in self.written if key not in keys):
-            yield Problem(f"a {noun} has no key '{key}'", self.here(key), self._hint_for_key(cls, key, keys))
+        indented = indented_below(self.written)
+        for key in self.written:
+            if key in keys:
+                continue
+            # often the key is not indented, or it is a parameter or an id in the wrong place
+            if key in indented:
+                hint = indented[key]
+            elif key in by_name(cls):
+                hint = f"it is a parameter: write params: {{{key}: {self.written[key]}}}"
+            elif key in self.catalogue:
+                hint = f"write {{use: {key}}}, with its parameters under 'params'"
+            else:
+                hint = did_you_mean(key, keys, "keys")
+            yield Problem(f"a {noun} has no key '{key}'", self.here(key), hint)
         params = self.written.get("params", {})
         if not isinstance(params, Mapping):
             what = f"'params' takes a mapping, was given {quoted(params)}"
             yield Problem(what, self.here("params"), "such as params: {k: ...}")
-
-    def _hint_for_key(self, cls: type, key: str, keys: Sequence[str]) -> str:
-        """Often the key is a parameter or an id in the wrong place, or is not indented."""
-        if key in (hints := indented_below(self.written)):
-            return hints[key]
-        if key in by_name(cls):
-            return f"it is a parameter: write params: {{{key}: {self.written[key]}}}"
-        if key in self.catalogue:
-            return f"write {{use: {key}}}, with its parameters under 'params'"
-        return did_you_mean(key, keys, "keys")
-
-    def _given_twice(self) -> Iterator[Problem]:
-        for path in (path for path in self.inside if path in self._params):
-            yield Problem(f"{self.use}: '{path}' is given twice", self.at(path), "leave out one of them")
-
-    def _place_of(self, *keys: str | int) -> str:
-        """The place of the value of a parameter; without a key the place of the whole."""
-        if keys and keys[0] in self.inside:
-            return self.at(*keys)
-        return self.here("params", *keys) if keys else self.here()
 
 
 def below(place: Place, start: str) -> Place:
@@ -252,10 +254,10 @@ def ready_for(
     scaled = own_steps is None or (keep_scaling and leaves_scaling(own_steps))
     steps = None if scaled and not model.accepts.prefers_scaled else ()
     changes: dict[str, Any] = {}
-    for declared in parameters(type(model)):
-        nested = declared.models(declared.value_in(model))
-        ready = tuple(with_steps(one, columns, steps, keep_scaling=keep_scaling) for one in nested)
-        changes |= {declared.name: ready if declared.many else ready[0]} if ready else {}
+    for parameter in parameters(type(model)):
+        nested = parameter.models(parameter.value_in(model))
+        if ready := tuple(with_steps(inside, columns, steps, keep_scaling=keep_scaling) for inside in nested):
+            changes[parameter.name] = ready if parameter.many else ready[0]
     return replace(model, **changes) if changes else model
 
 
@@ -273,7 +275,6 @@ def with_steps(
     """
     final = model.final
     own = [step.serving(final) for step in model.steps] if isinstance(model, Pipeline) else own_steps
-    level = {"own_level": final.supervised, "keep_scaling": keep_scaling}
-    steps = tuple(missing_steps(final.accepts, columns, own, **level))
+    steps = missing_steps(final.accepts, columns, own, own_level=final.supervised, keep_scaling=keep_scaling)
     final = ready_for(final, after(steps, columns), own, keep_scaling=keep_scaling)
-    return final if own is None and not steps else Pipeline(steps=steps, model=final)
+    return final if own is None and not steps else Pipeline(steps=tuple(steps), model=final)

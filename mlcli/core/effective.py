@@ -1,4 +1,8 @@
-"""Which parameters of a configuration have an effect, by what they declare; seeds and warnings follow from it."""
+"""Which parameters of a configuration have an effect, by what they declare; seeds and warnings follow from it.
+
+What is configured is a model, a step or a protocol. ``task`` is what a model is used as, such as "regressor", or
+empty if that is not known.
+"""
 
 from __future__ import annotations
 
@@ -11,34 +15,24 @@ from mlcli.core.params import GIVEN, TASK, AnyBut, Parameter, by_name, parameter
 from mlcli.core.pipeline import Pipeline
 
 
-def has_effect(configured: Any, parameter: Parameter, task: str = "") -> bool:
-    """Whether a parameter of a configured model or step has an effect.
-
-    ``task`` is the noun of the model base it is used as, such as "regressor"; empty: unknown.
-    """
-    return all(_holds(configured, name, wanted, task) for name, wanted in (parameter.matters_when or {}).items())
+def has_effect(configured: object, parameter: Parameter, task: str = "") -> bool:
+    """Whether a parameter has an effect in this configuration."""
+    return all(_holds(configured, name, values, task) for name, values in (parameter.matters_when or {}).items())
 
 
-def _holds(configured: Any, name: str, wanted: Any, task: str) -> bool:
-    """Whether a condition holds: a parameter has one of the wanted values."""
+def _holds(configured: object, name: str, values: object, task: str) -> bool:
+    """Whether a condition holds: the effective value of a parameter is among some values."""
     if name == TASK:
-        return task in ("", wanted)
-    value = _meaning(configured, by_name(type(configured))[name], task)
-    if isinstance(wanted, AnyBut):
-        return value not in wanted.values
-    options = wanted if isinstance(wanted, tuple) else (wanted,)
-    values = value if isinstance(value, tuple) and value else (value,)
-    return any(value in options for value in values)
-
-
-def _meaning(configured: Any, parameter: Parameter, task: str) -> Any:
-    """The effective value: the default if the parameter has no effect, or what the default stands for."""
-    value = parameter.value_in(configured)
-    if not has_effect(configured, parameter, task):
-        value = parameter.default
+        return task in ("", values)
+    parameter = by_name(type(configured))[name]
+    value = parameter.value_in(configured) if has_effect(configured, parameter, task) else parameter.default
     if value == parameter.default and parameter.default_means is not None:
-        return parameter.default_means(configured, task)
-    return value
+        value = parameter.default_means(configured, task)
+    if isinstance(values, AnyBut):
+        return value not in values.values
+    options = values if isinstance(values, tuple) else (values,)
+    items = value if isinstance(value, tuple) and value else (value,)
+    return any(item in options for item in items)
 
 
 def effective(configured: Any, task: str = "") -> Any:
@@ -56,32 +50,27 @@ def effective(configured: Any, task: str = "") -> Any:
     return replace(configured, **changes)
 
 
-def _effective_value(configured: Any, parameter: Parameter, task: str) -> Any:
-    value = parameter.value_in(configured)
-    if value is parameter.default:
+def _effective_value(configured: object, parameter: Parameter, task: str) -> object:
+    value, default = parameter.value_in(configured), parameter.default
+    if value is default:
         return value
     if not (parameter.changes_answers and has_effect(configured, parameter, task)):
-        return parameter.converted(parameter.default, {})
-    if isinstance(parameter, ModelParameter):
-        if _is_what_default_means(configured, parameter, task):
-            return parameter.converted(parameter.default, {})
-        nested = tuple(effective(model, _task_inside(parameter, task)) for model in parameter.models(value))
-        return nested if parameter.many else next(iter(nested), None)
-    if parameter.default_means is not None and value == parameter.default_means(configured, task):
-        return parameter.default
-    return value
+        return parameter.converted(default, {})
+    means = parameter.default_means
+    meaning = None if means is None else means(configured, task)
+    if not isinstance(parameter, ModelParameter):
+        return default if means is not None and value == meaning else value
+    if value is not None and meaning is not None:
+        (model,) = parameter.models(parameter.converted(meaning, {}))
+        if value.final.id == model.final.id and settings(value.final) == settings(
+            model.final
+        ):  # whatever its steps
+            return parameter.converted(default, {})
+    nested = tuple(effective(model, _task_inside(parameter, task)) for model in parameter.models(value))
+    return nested if parameter.many else next(iter(nested), None)
 
 
-def _is_what_default_means(configured: Any, parameter: ModelParameter, task: str) -> bool:
-    """Whether a nested model is the one that its default stands for, whatever its steps."""
-    value, use = parameter.value_in(configured), parameter.default_means
-    if value is None or use is None or (meaning := use(configured, task)) is None:
-        return False
-    other = parameter.converted(meaning, {})
-    return bool(value.final.id == other.final.id and settings(value.final) == settings(other.final))
-
-
-def without_effect(configured: Any, task: str = "", varied: Collection[str] = ()) -> Iterator[str]:
+def without_effect(configured: object, task: str = "", varied: Collection[str] = ()) -> Iterator[str]:
     """A sentence for each parameter that differs from its default without effect.
 
     Conditions on parameters that a wrapper varies (``varied``) are ignored.
@@ -97,37 +86,33 @@ def without_effect(configured: Any, task: str = "", varied: Collection[str] = ()
             inside, ranges = _task_inside(parameter, task), getattr(configured, "ranges", None) or ()
             for model in parameter.models(value):
                 yield from (f"{model.final.id}: {text}" for text in without_effect(model, inside, ranges))
-        elif _differs(configured, parameter, task) and not conditions.keys() & set(varied):
-            yield f"{parameter.name} has no effect: it matters {condition_text(conditions)}"
-
-
-def _differs(configured: Any, parameter: Parameter, task: str) -> bool:
-    """Whether a parameter differs from its default, and from what the default stands for."""
-    value = parameter.value_in(configured)
-    if parameter.default_means is not None and value == parameter.default_means(configured, task):
-        return False
-    return bool(parameter.plain(value) != parameter.plain(parameter.converted(parameter.default, {})))
-
-
-def condition_text(matters_when: Mapping[str, Any]) -> str:
-    """The conditions in words, such as "where weights is gaussian or laplacian"."""
-    where = [_one_condition_text(name, wanted) for name, wanted in matters_when.items() if name != TASK]
-    words = [f"for a {matters_when[TASK]}"] if TASK in matters_when else []
-    return " ".join([*words, *([f"where {' and '.join(where)}"] if where else [])])
-
-
-def _one_condition_text(name: str, wanted: Any) -> str:
-    if wanted == GIVEN:
-        return f"{name} is given"
-    verb = "is not" if isinstance(wanted, AnyBut) else "is"
-    options = wanted.values if isinstance(wanted, AnyBut) else wanted if isinstance(wanted, tuple) else (wanted,)
-    words = ("none" if option in (None, ()) else str(option).lower() for option in options)
-    return f"{name} {verb} {' or '.join(words)}"
+        elif not conditions.keys() & set(varied):
+            default = parameter.plain(parameter.converted(parameter.default, {}))
+            means = parameter.default_means
+            same = parameter.plain(value) == default or (means is not None and value == means(configured, task))
+            if not same:
+                yield f"{parameter.name} has no effect: it matters {condition_text(conditions)}"
 
 
 def _task_inside(parameter: Parameter, task: str) -> str:
     """What a nested model is used as: the same as the wrapper, or else the only base that it may have."""
-    nouns = [noun_of(base) for base in getattr(parameter, "of", ())]
+    nouns = [noun_of(base) for base in parameter.of] if isinstance(parameter, ModelParameter) else []
     if task in nouns:
         return task
     return nouns[0] if len(nouns) == 1 else ""
+
+
+def condition_text(matters_when: Mapping[str, object]) -> str:
+    """The conditions in words, such as "where weights is gaussian or laplacian"."""
+    conditions = []
+    for name, values in matters_when.items():
+        if values == GIVEN:
+            conditions.append(f"{name} is given")
+        elif name != TASK:
+            verb = "is not" if isinstance(values, AnyBut) else "is"
+            options = values.values if isinstance(values, AnyBut) else values
+            options = options if isinstance(options, tuple) else (options,)
+            words = ("none" if option in (None, ()) else str(option).lower() for option in options)
+            conditions.append(f"{name} {verb} {' or '.join(words)}")
+    where = [f"where {' and '.join(conditions)}"] if conditions else []
+    return " ".join([f"for a {matters_when[TASK]}", *where] if TASK in matters_when else where)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from itertools import pairwise
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
-from mlcli.core.serialise import shown
+from mlcli.core.serialise import Json, shown
 
 Entry = str | float | int | None
 FindingCode = Literal[
@@ -219,18 +219,17 @@ LONG: dict[type[Finding], tuple[str, ...]] = {
     Tree: ("depths", "conditions", "answers", "shares", "rows"),
 }
 """The fields of findings that may grow with the data."""
-PLAIN = {str, float, int, type(None)}
 
 
-def as_json(finding: Finding) -> dict[str, Any]:
+def as_json(finding: Finding) -> Json:
     """A finding as the store keeps it, with what kind of finding it is."""
     described = {field.name: _listed(getattr(finding, field.name)) for field in fields(finding)}
     return {"kind": type(finding).__name__.lower(), **described}
 
 
-def from_json(described: dict[str, Any]) -> Finding:
+def from_json(described: Json) -> Finding:
     """The finding that ``as_json`` described."""
-    plain = {name: _tupled(value) for name, value in described.items() if name != "kind"}
+    plain: Json = {name: _tupled(value) for name, value in described.items() if name != "kind"}
     return KINDS[described["kind"]](**plain)
 
 
@@ -241,14 +240,15 @@ def shortened(finding: Finding, count: int) -> Finding:
     """
     long = {name: getattr(finding, name) for name in LONG.get(type(finding), ())}
     indices = _near_the_root(finding.depths, count) if isinstance(finding, Tree) else range(count)
-    kept: dict[str, Any] = {
+    kept: Json = {
         name: tuple(items[index] for index in indices if index < len(items)) for name, items in long.items()
     }
     left_out = max((len(items) - len(kept[name]) for name, items in long.items()), default=0)
     if left_out > 0:
         kept["note"] = f"{finding.note} ({left_out} more left out)".strip()
-    plain = {field.name: _plain(kept.get(field.name, getattr(finding, field.name))) for field in fields(finding)}
-    return replace(finding, **plain)
+    values = {field.name: kept.get(field.name, getattr(finding, field.name)) for field in fields(finding)}
+    plain: Json = {name: _plain(value) for name, value in values.items()}
+    return type(finding)(**plain)
 
 
 def _near_the_root(depths: tuple[int, ...], count: int) -> list[int]:
@@ -259,15 +259,16 @@ def _near_the_root(depths: tuple[int, ...], count: int) -> list[int]:
     return [node for node, depth in enumerate(depths) if depth <= deepest]
 
 
-def _listed(value: Any) -> Any:
+def _listed(value: object) -> object:
     return [_listed(item) for item in value] if isinstance(value, tuple) else _plain(value)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     if isinstance(value, tuple | list):
-        return tuple([_plain(item) if type(item) not in PLAIN else item for item in value])
+        plain = {str, float, int, type(None)}
+        return tuple([_plain(item) if type(item) not in plain else item for item in value])
     return value.item() if hasattr(value, "item") else value  # a number of NumPy, which need not be imported here
 
 
-def _tupled(value: Any) -> Any:
+def _tupled(value: object) -> object:
     return tuple(map(_tupled, value)) if isinstance(value, list) else value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Literal, Protocol, TypeVar
 
 from mlcli.core.findings import Finding
 from mlcli.core.serialise import HIDDEN
@@ -73,7 +73,7 @@ def found_by(checks: Iterable[Check[Subject]], subject: Subject) -> list[Issue]:
     return by_gravity(replace(issue, code=code_of(check)) for check in checks for issue in check(subject))
 
 
-def code_of(check: Check[Any]) -> str:
+def code_of(check: Check[Subject]) -> str:
     """The name of a check as users read it."""
     return check.__name__.replace("_", "-")
 

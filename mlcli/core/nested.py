@@ -7,25 +7,22 @@ steps are named), and fits copies of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from mlcli.core.configuration import Configuration, Inside, below, described_as
+from mlcli.core.configuration import Configuration, below, described_as
 from mlcli.core.errors import Problem
 from mlcli.core.model import Model
 from mlcli.core.names import did_you_mean
-from mlcli.core.params import Parameter, Place, nowhere, parameters, yaml_from_text
+from mlcli.core.params import Inside, Meaning, Parameter, Place, nowhere, parameters, yaml_from_text
 from mlcli.core.registry import MODELS
+from mlcli.core.serialise import Json
 
 
 def model_param(
-    default: Any,
-    help: str,
-    *,
-    of: Sequence[type[Model]],
-    default_means: Callable[[Any, str], Any] | None = None,
+    default: object, help: str, *, of: Sequence[type[Model]], default_means: Meaning | None = None
 ) -> Any:
     """Declare a parameter that is a model of one of these bases; it is optional if the default is None."""
     declared = ModelParameter(
@@ -34,12 +31,12 @@ def model_param(
     return _field(declared)
 
 
-def models_param(default: Sequence[Any], help: str, *, of: Sequence[type[Model]]) -> Any:
+def models_param(default: Sequence[object], help: str, *, of: Sequence[type[Model]]) -> Any:
     """Declare a parameter that is a list of models, each of one of these bases."""
     return _field(ModelParameter(help, name="", default=tuple(default), many=True, of=tuple(of)))
 
 
-def _field(declared: ModelParameter) -> Any:
+def _field(declared: ModelParameter) -> object:
     return field(
         default_factory=lambda: declared.converted(declared.default, {}),
         metadata={"param": lambda name, hint: replace(declared, name=name)},
@@ -52,7 +49,7 @@ class ModelParameter(Parameter):
 
     of: tuple[type[Model], ...] = ()
 
-    def problems(self, whose: str, value: Any, inside: Inside, place: Place) -> Iterator[Problem]:
+    def problems(self, whose: str, value: object, inside: Inside, place: Place) -> Iterator[Problem]:
         """Everything that is wrong with the nested models as written."""
         if value is None and self.optional:
             for path in inside:
@@ -64,55 +61,63 @@ class ModelParameter(Parameter):
             return
         if self.many and not value:
             yield Problem(f"{whose}: {self.name} takes one model or more", place(self.name), self.help)
-        for problem in self._of_entries(value, inside, place):
+        entries = self._entries(value, inside, place)
+        problems = [problem for entry in entries for problem in self._problems_with(entry)]
+        ids = [entry.use for entry in entries if entry.use]
+        for path in inside if self.many else ():
+            use = path.partition(".")[0]
+            if use not in ids:
+                where, hint = place(f"{self.name}.{path}"), did_you_mean(use, ids, "models in it")
+                problems.append(Problem(f"there is no model '{use}' in it", where, hint))
+        for problem in problems:
             yield replace(problem, what=f"{whose}: {self.name}: {problem.what}")
 
-    def _of_entries(self, value: Any, inside: Inside, place: Place) -> Iterator[Problem]:
-        entries = self._entries(value, inside, place)
-        for entry in entries:
-            found = list(entry.problems())
-            if not found and not issubclass(entry.cls, self.of):
-                found = [Problem(f"{entry.use} is no {_either(self.of)}", entry.here("use"))]
-            yield from found
-        ids = [entry.use for entry in entries if entry.use] if self.many else []
-        for path in inside if self.many else ():
-            if (use := path.partition(".")[0]) not in ids:
-                where, hint = place(f"{self.name}.{path}"), did_you_mean(use, ids, "models in it")
-                yield Problem(f"there is no model '{use}' in it", where, hint)
+    def _problems_with(self, entry: Configuration) -> list[Problem]:
+        problems = list(entry.problems())
+        if not problems and not issubclass(entry.cls, self.of):
+            return [Problem(f"{entry.use} is no {self._nouns()}", entry.here("use"))]
+        return problems
+
+    def _nouns(self) -> str:
+        return " or ".join(map(noun_of, self.of))
 
     def _entries(self, value: Any, inside: Inside, place: Place = nowhere) -> list[Configuration]:
         """The nested models as written; a path into a list begins with the id of one of its models."""
-        if value is None:
-            return [] if self.optional else [Configuration(MODELS, value, inside, partial(place, self.name))]
-        if not self.many:
-            at = below(place, f"{self.name}.")
-            one = _giving_way(value, inside) if value is self.default else value
-            return [Configuration(MODELS, one, inside, partial(place, self.name), at)]
+        if not self.many or value is None:
+            if value is None and self.optional:
+                return []
+            if value is self.default and isinstance(
+                value, Mapping
+            ):  # given parameters replace those of the default
+                params = {name: given for name, given in value.get("params", {}).items() if name not in inside}
+                value = {**value, "params": params}
+            at = nowhere if value is None else below(place, f"{self.name}.")
+            return [Configuration(MODELS, value, inside, partial(place, self.name), at)]
         entries = []
-        for index, one in enumerate(value):
-            start = f"{Configuration(MODELS, one).use}."
+        for index, item in enumerate(value):
+            start = f"{Configuration(MODELS, item).use}."
             own = {path.removeprefix(start): given for path, given in inside.items() if path.startswith(start)}
             at = below(place, f"{self.name}.{start}")
-            entries.append(Configuration(MODELS, one, own, partial(place, self.name, index), at))
+            entries.append(Configuration(MODELS, item, own, partial(place, self.name, index), at))
         return entries
 
-    def converted(self, value: Any, inside: Inside) -> Any:
+    def converted(self, value: object, inside: Inside) -> Any:
         """The configured model, or a tuple of them; None if it is left out."""
         models = tuple(entry.built() for entry in self._entries(value, inside))
         return models if self.many else next(iter(models), None)
 
-    def plain(self, value: Any) -> Any:
+    def plain(self, value: object) -> object:
         """The id of each model with all parameters, and its steps if there are any."""
         described = tuple(described_as(model) for model in self.models(value))
         return described if self.many else next(iter(described), None)
 
-    def models(self, value: Any) -> tuple[Any, ...]:
+    def models(self, value: Any) -> tuple[Model, ...]:
         """The nested models."""
         if value is None:
             return ()
         return tuple(value) if self.many else (value,)
 
-    def within(self, value: Any, inside: Inside, path: str) -> Parameter | None:
+    def within(self, value: object, inside: Inside, path: str) -> Parameter | None:
         """The parameter at a path into a nested model; None if there is none."""
         entries = self._entries(value, inside)
         if self.many:
@@ -130,19 +135,19 @@ class ModelParameter(Parameter):
 
     def words(self) -> str:
         """The legal models, such as "a classifier or regressor"."""
-        one = f"a {_either(self.of)}"
-        return f"models, each {one}" if self.many else f"{one} or none" if self.optional else one
+        if self.many:
+            return f"models, each a {self._nouns()}"
+        return f"a {self._nouns()} or none" if self.optional else f"a {self._nouns()}"
 
-    def schema(self) -> dict[str, Any]:
+    def schema(self) -> Json:
         """References to the JSON Schemas of models of these bases."""
-        one: dict[str, Any] = {"anyOf": self._references()}
-        whole: dict[str, Any] = {"type": "array", "minItems": 1, "items": one} if self.many else one
+        references = [{"$ref": f"#/$defs/{noun_of(base)}"} for base in self.of]
+        schema: Json = {"anyOf": references}
+        if self.many:
+            schema = {"type": "array", "minItems": 1, "items": schema}
         if self.optional:
-            whole = {"anyOf": [*self._references(), {"type": "null"}]}
-        return {**whole, "description": self.help, "default": self.default}
-
-    def _references(self) -> list[dict[str, Any]]:
-        return [{"$ref": f"#/$defs/{noun_of(base)}"} for base in self.of]
+            schema = {"anyOf": [*references, {"type": "null"}]}
+        return {**schema, "description": self.help, "default": self.default}
 
 
 def can_do(model: Model, base: type[Model]) -> bool:
@@ -151,27 +156,15 @@ def can_do(model: Model, base: type[Model]) -> bool:
     Models in parameters that do not take this base are not considered: the wrapper adapts them itself.
     """
     final = model.final
-    nested = (
-        parameter
+    nested = [
+        inside
         for parameter in parameters(type(final))
         if isinstance(parameter, ModelParameter) and base in parameter.of
-    )
-    inside = [model for declared in nested for model in declared.models(declared.value_in(final))]
-    return isinstance(final, base) and all(can_do(one, base) for one in inside)
+        for inside in parameter.models(parameter.value_in(final))
+    ]
+    return isinstance(final, base) and all(can_do(inside, base) for inside in nested)
 
 
 def noun_of(base: type[Model]) -> str:
     """What messages call a model of a base, such as classifier."""
     return base.__name__.lower()
-
-
-def _giving_way(default: Any, inside: Inside) -> Any:
-    """The default model without the parameters that are given."""
-    if not isinstance(default, Mapping):
-        return default
-    params = {name: value for name, value in default.get("params", {}).items() if name not in inside}
-    return {**default, "params": params}
-
-
-def _either(bases: Sequence[type[Model]]) -> str:
-    return " or ".join(map(noun_of, bases))

@@ -33,14 +33,11 @@ class Range:
 
     def values(self, count: int, whole: bool) -> tuple[Number, ...]:
         """``count`` numbers from end to end, or fewer if there are fewer whole numbers."""
-        places = [index / max(count - 1, 1) for index in range(count)]
-        return tuple(dict.fromkeys(self._at(place, whole) for place in places))
+        shares = [index / max(count - 1, 1) for index in range(count)]
+        return tuple(dict.fromkeys(self.drawn(share, whole) for share in shares))
 
     def drawn(self, share: float, whole: bool) -> Number:
         """The number at a share of the range; a uniformly drawn share gives a random number."""
-        return self._at(share, whole)
-
-    def _at(self, share: float, whole: bool) -> Number:
         if self.log:
             value = math.exp(math.log(self.low) + share * (math.log(self.high) - math.log(self.low)))
         else:
@@ -49,11 +46,13 @@ class Range:
             return round(value)
         return float(f"{min(max(value, self.low), self.high):.6g}")
 
-    def edge(self, value: Any) -> Simpler:
+    def edge(self, value: object) -> Simpler:
         """The end of the range at which a value lies; empty if it lies at neither."""
-        if isinstance(value, str | None):
+        if not isinstance(value, int | float):
             return ""
-        return "low" if _same(value, self.low) else "high" if _same(value, self.high) else ""
+        if math.isclose(value, self.low, rel_tol=CLOSE):
+            return "low"
+        return "high" if math.isclose(value, self.high, rel_tol=CLOSE) else ""
 
 
 @dataclass(frozen=True)
@@ -81,7 +80,7 @@ def log_range(low: Number, high: Number, *, simpler: Simpler = "", unasked: bool
     return Range(low, high, log=True, simpler=simpler, unasked=unasked)
 
 
-def as_search(declared: Search | Iterable[Any] | None, choices: Any) -> Search | None:
+def as_search(declared: Search | Iterable[Any] | None, choices: object) -> Search | None:
     """What a parameter declares, where two numbers are short for a range and other values for themselves."""
     if declared is None or isinstance(declared, Range | Among | ByRows):
         return declared
@@ -112,7 +111,3 @@ def in_words(search: Search) -> str:
     else:
         words = "a range that the rows tell"
     return words if search.unasked else f"{words} (where it is named)"
-
-
-def _same(number: Number, other: Number) -> bool:
-    return abs(number - other) <= CLOSE * max(abs(number), abs(other))

@@ -46,8 +46,12 @@ CLASS_LINE = re.compile(r"^@register\(.*?^class (\w+)\(([^)]*)\)", re.MULTILINE 
 
 
 @dataclass_transform(kw_only_default=True, eq_default=False)
-def register(name: str, *, reference: str, revision: int = 1) -> Callable[[T], T]:
-    """Make a class a dataclass with an id, its source, and a number to be raised whenever its answers change."""
+def register(name: str, *, reference: str, revision: int = 1, inserted_for: str = "") -> Callable[[T], T]:
+    """Make a class a dataclass with an id, its source, and a number to be raised whenever its answers change.
+
+    ``inserted_for`` is the purpose for which mlcli inserts a step by itself (see ``core/required_steps.py``). It
+    is read from the file, so that no step is imported to find the one for a purpose.
+    """
 
     def mark(cls: T) -> T:
         if "__dataclass_fields__" not in vars(cls):
@@ -74,6 +78,7 @@ class Entry:
     """The version of the distribution that a plug-in comes from."""
     attribute: str = ""
     noun: str = "model"
+    inserted_for: str = ""
 
     @property
     def documentation(self) -> str:
@@ -120,10 +125,12 @@ class Catalogue:
     """
 
     def __init__(
-        self, package: str, noun: str, base: str, imported_at: str = "", *, several: bool = False
+        self, package: str, noun: str, example: str, base: str, imported_at: str = "", *, several: bool = False
     ) -> None:
         self.package = package
         self.noun = noun
+        self.example = example
+        """An id for messages."""
         self.base = base
         """What its classes derive from, as "module:name"."""
         self.imported_at = imported_at
@@ -245,9 +252,25 @@ class Catalogue:
             summary = text.partition('"""')[2].partition("\n")[0].strip()
         match = CLASS_LINE.search(text)
         bases = tuple(base.strip() for base in match.group(2).split(",")) if match else ()
+        purpose = re.search(r'inserted_for="([^"]+)"', match.group()) if match else None
         family = path.parent.name if path.parent != self.folder else ""
-        module = ".".join(filter(None, (self.package, family, module_of(path.stem))))
-        return Entry(name, module, summary, family=family, bases=bases, noun=self.noun)
+        return Entry(
+            name,
+            ".".join(filter(None, (self.package, family, module_of(path.stem)))),
+            summary,
+            family=family,
+            bases=bases,
+            noun=self.noun,
+            inserted_for=purpose[1] if purpose else "",
+        )
+
+    def inserted_for(self, purpose: str) -> type:
+        """The class of mlcli that is inserted for a purpose."""
+        return self.load(self._by_purpose[purpose])
+
+    @cached_property
+    def _by_purpose(self) -> dict[str, str]:
+        return {self.entry(name).inserted_for: name for name in self._shipped}
 
     def _advice(self, name: str) -> str:
         """The hint for an unknown id: how it is spelt, how its parts are typed, or which ids are near."""
@@ -294,9 +317,13 @@ def _typed_in_one(name: str, parts: list[str], ids: list[str]) -> str:
     return f"a parameter stands for itself: -m {parts[0]}" + "".join(f" -p {key}={value}" for key, value in values)
 
 
-MODELS = Catalogue("mlcli.models", "model", "mlcli.core.model:Model", "mlcli.models.wrappers._imported:entry_of")
-STEPS = Catalogue("mlcli.prepare", "step", "mlcli.core.step:Step", "mlcli.prepare._imported:entry_of")
-PROTOCOLS = Catalogue("mlcli.protocols", "protocol", "mlcli.protocols._base:Protocol", several=True)
+MODELS = Catalogue(
+    "mlcli.models", "model", "knn", "mlcli.core.model:Model", "mlcli.models.wrappers._imported:entry_of"
+)
+STEPS = Catalogue(
+    "mlcli.prepare", "step", "standardise", "mlcli.core.step:Step", "mlcli.prepare._imported:entry_of"
+)
+PROTOCOLS = Catalogue("mlcli.protocols", "protocol", "k-fold", "mlcli.protocols._base:Protocol", several=True)
 ALL = (MODELS, STEPS, PROTOCOLS)
 
 

@@ -1,4 +1,7 @@
-"""The steps that a model requires, by what it accepts and what the columns are, never by cells."""
+"""The steps that a model requires, by what it accepts and what the columns are, never by cells.
+
+A step declares in ``register`` the purpose for which it is inserted, such as filling gaps.
+"""
 
 from __future__ import annotations
 
@@ -29,23 +32,26 @@ def missing_steps(
     prefers it if no steps are given (None), and with ``keep_scaling`` also if the given steps include no scaler.
     Without ``own_level`` a missing cell never becomes a level of its own.
     """
-    scaler: Step | None = None
-    own = list(given or ())
+    scaler, own = None, list(given or ())
     if accepts.prefers_scaled and (given is None or (keep_scaling and leaves_scaling(given))):
-        (scaler,) = _made("standardise", True)
-        own.insert(_place_of_scaler(own), scaler)
+        scaler, index = _inserted("scale"), len(own)
+        while index and (own[index - 1].follows_scaling or not own[index - 1].accepts.nominal):
+            index -= 1
+        own.insert(index, scaler)
     hiding = _hiding(accepts, features, given or ())
     features = columns = after(hiding, tuple(features))
-    gaps, steps, merged = list[str](), list[Step](), set[str]()
+    gaps, steps, merged = set[str](), list[Step](), set[str]()
     for step in own:
         if step is scaler and all(column.coded for column in columns):
             continue
         seen = step.seen_of(columns)
-        gaps += _gaps(step.accepts, seen)
+        if not step.accepts.missing:
+            gaps |= {column.name for column in seen if column.missing}
         steps += [*_encoding(step.accepts, seen, merged, only=step.columns is not None), step]
         merged |= {column.name for column in seen if step.merges_levels}
         columns = after(steps, features)
-    gaps += _gaps(accepts, columns)
+    if not accepts.missing:
+        gaps |= {column.name for column in columns if column.missing}
     filling = _filling(gaps, features, given or (), own_level=own_level)
     return [*hiding, *filling, *steps, *_encoding(accepts, columns, merged)]
 
@@ -55,45 +61,34 @@ def leaves_scaling(given: Sequence[Step] | None) -> bool:
     return given is None or (len(given) > 0 and not any(step.scales for step in given))
 
 
-def _place_of_scaler(given: Sequence[Step]) -> int:
-    """The index at which a scaler is inserted: at the end, but in front of the last steps that follow scaling."""
-    index = len(given)
-    while index and (given[index - 1].follows_scaling or not given[index - 1].accepts.nominal):
-        index -= 1
-    return index
-
-
 def _hiding(accepts: Accepts, features: Sequence[Column], given: Sequence[Step]) -> list[Step]:
     """The step that drops sensitive and context columns, except those that the model or a step uses."""
-    shown = accepts.sensitive or any(step.shows_sensitive for step in given)
-    asked = {name for step in given for name in step.columns or ()}
-    unseen = (
-        feature
-        for feature in features
-        if (feature.sensitive and not shown) or (feature.context and not accepts.context)
+    shows_sensitive = accepts.sensitive or any(step.shows_sensitive for step in given)
+    used = {name for step in given for name in step.columns or ()}
+    hidden = tuple(
+        column.name
+        for column in features
+        if (column.sensitive and not shows_sensitive) or (column.context and not accepts.context)
     )
-    hidden = tuple(column.name for column in unseen if column.name not in asked)
-    return _made("drop", bool(hidden), columns=hidden)
-
-
-def _gaps(accepts: Accepts, columns: Sequence[Column]) -> list[str]:
-    """The columns with missing cells that the next step or model does not accept."""
-    return [] if accepts.missing else [column.name for column in columns if column.missing]
+    hidden = tuple(name for name in hidden if name not in used)
+    return [_inserted("hidden columns", hidden)] if hidden else []
 
 
 def _filling(
-    gaps: Sequence[str], features: Sequence[Column], given: Sequence[Step], *, own_level: bool
+    gaps: Collection[str], features: Sequence[Column], given: Sequence[Step], *, own_level: bool
 ) -> list[Step]:
-    """The step that imputes all gaps, or those that steps for other columns leave.
+    """The step that imputes all gaps, or only the named ones beside steps that are for some columns.
 
     Without ``own_level``, often missing cells get the most frequent level: as a level of their own they would
     dominate densities, distances and pictures.
     """
-    left = tuple(column.name for column in features if column.name in gaps)
-    for_some = any(step.columns is not None for step in given) and len(left) == len(set(gaps))
-    often = not own_level and any(column.often_missing for column in features if column.name in gaps)
-    settings: dict[str, str | int] = {"levels": "most-frequent"} if often else {}
-    return _made("impute", bool(gaps), columns=left if for_some else None, **settings)
+    if not gaps:
+        return []
+    with_gaps = [column for column in features if column.name in gaps]
+    only_these = any(step.columns is not None for step in given) and len(with_gaps) == len(gaps)
+    often = not own_level and any(column.often_missing for column in with_gaps)
+    settings = {"levels": "most-frequent"} if often else {}
+    return [_inserted("gaps", tuple(column.name for column in with_gaps) if only_these else None, **settings)]
 
 
 def _encoding(
@@ -104,16 +99,26 @@ def _encoding(
     Rare levels of ``merged`` columns have been merged already.
     """
     if accepts.levels_only:
-        return _made("discretise", not all(column.coded for column in columns))
+        return [] if all(column.coded for column in columns) else [_inserted("numbers")]
     if accepts.nominal:
         return []
-    many = [column.name for column in columns if has_too_many_levels(column) and column.name not in merged]
-    some = tuple(many) if only or merged else None
-    steps = _made("rare-levels", bool(many), columns=some, most=MOST_LEVELS)
-    for name, ordinal in (("ordinal", True), ("one-hot", False)):
-        coded = [column.name for column in columns if column.coded and (column.kind == "ordinal") == ordinal]
-        steps += _made(name, bool(coded), columns=tuple(coded) if only else None)
+    steps = []
+    many = tuple(column.name for column in columns if has_too_many_levels(column) and column.name not in merged)
+    if many:
+        steps.append(_inserted("rare levels", many if only or merged else None, most=MOST_LEVELS))
+    ordinal = tuple(column.name for column in columns if column.kind == "ordinal")
+    if ordinal:
+        steps.append(_inserted("ordinal levels", ordinal if only else None))
+    nominal = tuple(column.name for column in columns if column.coded and column.kind != "ordinal")
+    if nominal:
+        steps.append(_inserted("nominal levels", nominal if only else None))
     return steps
+
+
+def _inserted(purpose: str, columns: tuple[str, ...] | None = None, **settings: str | int) -> Step:
+    """A new step that is inserted for a purpose, by default for all columns."""
+    step: Step = STEPS.inserted_for(purpose)(columns=columns, **settings)
+    return step
 
 
 def has_too_many_levels(column: Column) -> bool:
@@ -134,8 +139,3 @@ def after(steps: Iterable[Step], columns: Sequence[Column]) -> tuple[Column, ...
     for step in steps:
         columns = step.columns_left(columns)
     return columns
-
-
-def _made(name: str, wanted: bool, columns: tuple[str, ...] | None = None, **settings: str | int) -> list[Step]:
-    """The step of an id, which is imported only if it is wanted."""
-    return [STEPS.load(name)(columns=columns, **settings)] if wanted else []

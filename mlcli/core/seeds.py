@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Any
 
 import numpy as np
 
@@ -12,12 +11,12 @@ MAX_SEED = 2**63 - 1
 """What a store can hold."""
 
 
-def digest(*parts: Any) -> str:
+def digest(*parts: object) -> str:
     """A stable hash of plain JSON values; in a path there may be bytes that are no text."""
     text = json.dumps(parts, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def rng_for(*parts: Any) -> np.random.Generator:
+def rng_for(*parts: object) -> np.random.Generator:
     """A generator whose stream depends only on the content of ``parts``."""
     return np.random.Generator(np.random.PCG64(int(digest(*parts)[:32], 16)))

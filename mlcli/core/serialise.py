@@ -38,7 +38,7 @@ HIDDEN: Mapping[str, bool] = MappingProxyType({"hidden": True})
 """Metadata of a field that is not written."""
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """The value as JSON knows it: dataclasses as objects, tuples and arrays as lists, infinity and NaN as null."""
     if value is None or isinstance(value, str | bool | int):
         return value
@@ -55,22 +55,19 @@ def plain(value: Any) -> Any:
     return str(value)
 
 
-def _plain_fields(value: Any) -> Json:
+def _plain_fields(value: object) -> Json:
     cls = type(value)
     written: Json = {"kind": cls.__name__.lower()} if _has_kind(cls) else {}
     for written_field in _written_fields(cls):
         item = getattr(value, written_field.attribute)
-        if written_field.optional and (item is None or (not written_field.may_be_empty and _is_empty(item))):
+        empty = item is False or (hasattr(item, "__len__") and len(item) == 0)
+        if written_field.optional and (item is None or (empty and not written_field.may_be_empty)):
             continue
         if written_field.merged:
             written |= plain(item)
         else:
             written[written_field.name] = plain(item)
     return written
-
-
-def _is_empty(item: Any) -> bool:
-    return item is False or (hasattr(item, "__len__") and len(item) == 0)
 
 
 class _Written(NamedTuple):
@@ -99,21 +96,26 @@ def _has_kind(cls: type) -> bool:
     return getattr(cls, "JSON_KIND", False)
 
 
-def schema_of(documents: Mapping[str, Any], title: str) -> Json:
+def schema_of(documents: Mapping[str, object], title: str) -> Json:
     """The JSON Schema (draft 2020-12) of documents by name, each the type of what is written: any one of them."""
     definitions: Json = {}
     branches = [{**_schema(kind, definitions), "title": name} for name, kind in documents.items()]
     return {"$schema": DIALECT, "title": title, "anyOf": branches, "$defs": dict(sorted(definitions.items()))}
 
 
-def _schema(kind: Any, definitions: Json) -> Json:
+def _schema(kind: object, definitions: Json) -> Json:
     if kind in SCALARS:
         return dict(SCALARS[kind])
     origin, arguments = get_origin(kind), get_args(kind)
     if origin is Literal:
         return {"enum": list(arguments)}
     if origin in (Union, UnionType):
-        return _union(arguments, definitions)
+        branches: list[Json] = []
+        for argument in arguments:
+            branch = _schema(argument, definitions)
+            if branch not in branches:
+                branches.append(branch)
+        return branches[0] if len(branches) == 1 else {"anyOf": branches}
     if isinstance(origin, type) and issubclass(origin, Mapping):
         return {"type": "object", "additionalProperties": _schema(arguments[1], definitions)}
     if origin is tuple and (not arguments or arguments[-1] is not Ellipsis):
@@ -128,15 +130,6 @@ def _schema(kind: Any, definitions: Json) -> Json:
     return {"type": "array"} if getattr(origin, "__name__", "") == "ndarray" else {}
 
 
-def _union(arguments: Sequence[Any], definitions: Json) -> Json:
-    branches: list[Json] = []
-    for argument in arguments:
-        branch = _schema(argument, definitions)
-        if branch not in branches:
-            branches.append(branch)
-    return branches[0] if len(branches) == 1 else {"anyOf": branches}
-
-
 def _schema_of_dataclass(cls: type, definitions: Json) -> Json:
     subclasses: list[type] = cls.__subclasses__() if _has_kind(cls) else []
     if subclasses:
@@ -148,7 +141,7 @@ def _schema_of_dataclass(cls: type, definitions: Json) -> Json:
     return {"$ref": f"#/$defs/{name}"}
 
 
-def _merged_object(kind: Any, definitions: Json) -> Json:
+def _merged_object(kind: object, definitions: Json) -> Json:
     """The keys of a dataclass, or of the dataclasses of a union."""
     classes = [part for part in (kind, *get_args(kind)) if isinstance(part, type) and is_dataclass(part)]
     objects = [_object(cls, definitions) for cls in classes]

@@ -22,7 +22,7 @@ import numpy as np
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.content_seeds import draws
-from mlcli.tasks.cluster_profiles import centres as means_of
+from mlcli.tasks.clustering import centres as means_of
 
 TIE = 64 * np.finfo(np.float64).eps
 """Squared distances that differ by less than this share of the largest squared length are equal."""

@@ -22,8 +22,7 @@ from mlcli.core.tolerances import CLOSE, ROUNDING
 from mlcli.engines.centres import squared_differences
 from mlcli.engines.content_seeds import marks_of, places_of
 from mlcli.engines.principal_components import column_by_column, with_fixed_signs
-from mlcli.tasks.cluster_profiles import largest_first
-from mlcli.tasks.clustering import ClusteredRows, Clusterer
+from mlcli.tasks.clustering import ClusteredRows, Clusterer, largest_first
 
 
 def euclidean(values: Array, other: Array) -> Array:

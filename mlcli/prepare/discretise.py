@@ -92,7 +92,11 @@ def _within(edges: Array, codes: Codes, rng: np.random.Generator) -> Array:
 GIVEN = "boundaries"
 
 
-@register("discretise", reference="Dougherty, Kohavi & Sahami 1995, Discretization of continuous features")
+@register(
+    "discretise",
+    reference="Dougherty, Kohavi & Sahami 1995, Discretization of continuous features",
+    inserted_for="numbers",
+)
 class Discretise(ByColumn):
     """Numbers as a few levels in order."""
 

@@ -26,7 +26,9 @@ from mlcli.core.schema import Column
 from mlcli.prepare._columns import ByColumn, Make
 
 
-@register("drop", reference="Guyon & Elisseeff 2003, Variable and feature selection")
+@register(
+    "drop", reference="Guyon & Elisseeff 2003, Variable and feature selection", inserted_for="hidden columns"
+)
 class Drop(ByColumn):
     """Columns that are left out."""
 

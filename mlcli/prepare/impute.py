@@ -77,7 +77,12 @@ OF_NUMBERS: dict[str, Filling] = {
 }
 
 
-@register("impute", reference="Little & Rubin, Statistical Analysis with Missing Data, chapter 4", revision=2)
+@register(
+    "impute",
+    reference="Little & Rubin, Statistical Analysis with Missing Data, chapter 4",
+    revision=2,
+    inserted_for="gaps",
+)
 class Impute(Step):
     """Fills gaps from what the training rows have."""
 

@@ -41,7 +41,11 @@ FIRST_KEPT: dict[str, Callable[[int], int]] = {
 """The first level that gets a column, by the number of levels."""
 
 
-@register("one-hot", reference="Suits 1957, Use of dummy variables in regression equations")
+@register(
+    "one-hot",
+    reference="Suits 1957, Use of dummy variables in regression equations",
+    inserted_for="nominal levels",
+)
 class OneHot(ByColumn):
     """Levels as 0/1 columns."""
 

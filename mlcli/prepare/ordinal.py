@@ -29,7 +29,7 @@ from mlcli.core.tables import MISSING_CODE, Array, Codes, Table
 from mlcli.prepare._columns import ByColumn, Cells, Make, as_they_are
 
 
-@register("ordinal", reference="Gower 1971, A general coefficient of similarity")
+@register("ordinal", reference="Gower 1971, A general coefficient of similarity", inserted_for="ordinal levels")
 class Ordinal(ByColumn):
     """Levels as ranks."""
 

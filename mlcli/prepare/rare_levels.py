@@ -31,7 +31,11 @@ from mlcli.core.step import Step
 from mlcli.core.tables import MISSING_CODE, Codes, Table
 
 
-@register("rare-levels", reference="Kuhn & Johnson 2019, Feature Engineering and Selection, chapter 5")
+@register(
+    "rare-levels",
+    reference="Kuhn & Johnson 2019, Feature Engineering and Selection, chapter 5",
+    inserted_for="rare levels",
+)
 class RareLevels(Step):
     """The rare levels of a nominal column as one level."""
 

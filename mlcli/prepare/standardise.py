@@ -28,7 +28,11 @@ from mlcli.core.tables import Array
 from mlcli.prepare._columns import Rescaling, table_by_column
 
 
-@register("standardise", reference="Hastie, Tibshirani & Friedman, The Elements of Statistical Learning, 3.4.1")
+@register(
+    "standardise",
+    reference="Hastie, Tibshirani & Friedman, The Elements of Statistical Learning, 3.4.1",
+    inserted_for="scale",
+)
 class Standardise(Rescaling):
     """Numbers in standard deviations from their mean."""
 

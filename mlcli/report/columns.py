@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from mlcli.tasks.anomaly import Detector
     from mlcli.tasks.association import Associator
     from mlcli.tasks.classification import Classifier
-    from mlcli.tasks.cluster_profiles import ClusterModel
+    from mlcli.tasks.clustering import ClusterModel
     from mlcli.tasks.density import DensityEstimator
     from mlcli.tasks.projection import Projector
     from mlcli.tasks.ranking import Ranker

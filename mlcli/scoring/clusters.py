@@ -25,8 +25,7 @@ from mlcli.scoring.differences import best_of
 from mlcli.scoring.model_results import ModelResult, judged_answers
 from mlcli.scoring.plots import boxplots, histogram, points_and_cloud
 from mlcli.tasks.classification import CLASSIFICATION, LabelledRows
-from mlcli.tasks.cluster_profiles import SHOWN, centres, cluster_title
-from mlcli.tasks.clustering import ClusterAnswers
+from mlcli.tasks.clustering import SHOWN, ClusterAnswers, centres, cluster_title
 
 MOST_POINTS = 400
 """About how many rows are drawn."""

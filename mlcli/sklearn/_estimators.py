@@ -46,7 +46,7 @@ from mlcli.sklearn._rows import (
 )
 from mlcli.tasks.anomaly import Detector
 from mlcli.tasks.classification import Classifier
-from mlcli.tasks.cluster_profiles import ClusterModel
+from mlcli.tasks.clustering import ClusterModel
 from mlcli.tasks.projection import Projector
 from mlcli.tasks.regression import Regressor
 

@@ -6,6 +6,7 @@ import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import ClassVar, TypeVar
 
 import numpy as np
@@ -33,25 +34,13 @@ from mlcli.tasks.anomaly_thresholds import (
 from mlcli.tasks.sequence_windows import numbered_by_appearance, sequence_windows, uncut_pieces
 from mlcli.tasks.unsupervised import UNKNOWN, UnlabelledRows, UnsupervisedTask
 
-Cells = TypeVar("Cells", Array, Codes)
+C = TypeVar("C", Array, Codes)
 
 GOOD, ANOMALY = 0, 1
 """The labels."""
-LEVELS = 2
-"""Good and anomalous; a target with more levels is ignored."""
-EXPLAINED_ROWS = 1000
-"""How many of the rows with the highest scores get reasons."""
-BY_VALIDATION = "the one with the highest F1 on validation rows"
-FLAGS_ALL = (
-    "the threshold with the highest F1 flags every validation row: scores do not tell anomalies from good rows"
-)
-OWN_P = 0.01
-"""If a method knows the distribution of good scores, the default threshold is the one they exceed this rarely."""
 REASONS = 3
 """How many columns are named for a row."""
 NO_REASON = -1
-WORTH_NAMING = 0.05
-"""The smallest share of the score for which a column is named."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -102,15 +91,22 @@ class Detector(Model, DecidesByRule, ExplainsTask):
     typical_: Array = learned()
     """The median of each numeric column, and the most frequent code of each other one."""
 
+    def fit(self, data: ScreenedRows, rng: np.random.Generator) -> None:
+        """Learn from rows, most of which are good."""
+        super().fit(data, rng)
+
     @property
     def in_sequence(self) -> bool:
         """Whether the score of a row depends on its neighbours; sequences are then scored one by one."""
         return False
 
     def own_limit(self) -> tuple[float, str] | None:
-        """The score above which the method itself calls a row an anomaly, and why; None if it has none."""
-        limit = self.limit_at(OWN_P)
-        return None if limit is None else (limit, f"p = {OWN_P:g} by the distribution of good rows")
+        """The score above which the method itself calls a row an anomaly, and why; None if it has none.
+
+        By default the score that one of 100 good rows exceeds, if the distribution of good scores is known.
+        """
+        limit = self.limit_at(0.01)
+        return None if limit is None else (limit, "p = 0.01 by the distribution of good rows")
 
     def far_out(self, lower: float, upper: float) -> tuple[float, str]:
         """The score above which a row is far out, given the quartiles of the training scores (Tukey 1977).
@@ -180,13 +176,16 @@ class AnomalyDetection(UnsupervisedTask[Detector, "ScreenedRows", ScoreAnswers])
     def learn(self, model: Detector, rows: ScreenedRows, rng: np.random.Generator) -> None:
         """Fit the model, and store what is typical of the rows, from which reasons are told."""
         super().learn(model, rows, rng)
-        model.typical_ = typical_of(rows.table)
+        known = [cells[~np.isnan(cells)] for cells in rows.table.numbers.T]
+        medians = [np.median(cells) if len(cells) else 0.0 for cells in known]
+        frequent = [np.bincount(codes[codes >= 0], minlength=1).argmax() for codes in rows.table.codes.T]
+        model.typical_ = np.array([*medians, *frequent], np.float64)
 
     def predict_rows(self, model: Detector, rows: ScreenedRows) -> ScoreAnswers:
         """The score of each row, and for the oddest ones the columns that made them so."""
         scored = ScoredRows.of(model, rows.table, rows.sequence_windows)
         refuse_impossible(model, scored.score, (len(rows),))
-        columns, reasons, shares = scored.top_reasons(EXPLAINED_ROWS)
+        columns, reasons, shares = scored.top_reasons(1000)  # each reason costs a score of its row
         return ScoreAnswers(
             header=rows.header(),
             score=scored.score,
@@ -209,7 +208,11 @@ class AnomalyDetection(UnsupervisedTask[Detector, "ScreenedRows", ScoreAnswers])
         """The scores of each part that has rows, with a threshold from validation rows, a rule, or the method."""
         answers = {part: predict(rows) for part, rows in parts.items() if len(rows)}
         if model.decide is not None and model.decide.of_judged_rows and model.threshold_ is None:
-            return {part: flagged_among_themselves(model, of_part) for part, of_part in answers.items()}
+            flagged = {}
+            for part, judged in answers.items():
+                scores = partial(LearnedScores, judged.score, judged.weights, "judged together")
+                flagged[part] = judged.flagged_from(limit_by_rule(model, model.decide, scores))
+            return flagged
 
         def learned_scores() -> LearnedScores:
             same = next((part for part in answers if np.array_equal(parts[part], train)), None)
@@ -220,13 +223,14 @@ class AnomalyDetection(UnsupervisedTask[Detector, "ScreenedRows", ScoreAnswers])
         best = None if validation is None or model.decide else highest_f1(validation)
         if validation is not None and best is not None:
             if best <= validation.score.min():
-                warnings.warn(FLAGS_ALL, MlcliWarning, stacklevel=2)
-            limit = Limit(best, BY_VALIDATION)
+                text = "flags every validation row: scores do not tell anomalies from good rows"
+                warnings.warn(f"the threshold with the highest F1 {text}", MlcliWarning, stacklevel=2)
+            limit = Limit(best, "the one with the highest F1 on validation rows")
         elif model.threshold_ is not None:
             return answers
         else:
             limit = limit_by_rule(model, model.decide, learned_scores)
-        return {part: of_part.flagged_from(limit) for part, of_part in answers.items()}
+        return {part: judged.flagged_from(limit) for part, judged in answers.items()}
 
     def set_threshold(
         self,
@@ -284,7 +288,7 @@ class ScreenedRows(UnlabelledRows):
         Splits keep sequences whole unless there are groups; too few sequences are cut into pieces.
         """
         rows = super().from_table(table, schema)
-        if len(rows.classes) not in (0, LEVELS):
+        if len(rows.classes) not in (0, 2):
             rows = rows.unlabelled()
         column = schema.the("sequence")
         if column is None:
@@ -320,20 +324,7 @@ def highest_f1(answers: ScoreAnswers) -> float | None:
     return threshold_by_f1(answers.score[known], answers.truth[known] == ANOMALY, answers.weights[known])
 
 
-def flagged_among_themselves(model: Detector, answers: ScoreAnswers) -> ScoreAnswers:
-    """The answers with a threshold that the rule of ``decide`` derives from the scored rows themselves."""
-    scores = LearnedScores(answers.score, answers.weights, "judged together")
-    return answers.flagged_from(limit_by_rule(model, model.decide, lambda: scores))
-
-
-def typical_of(table: Table) -> Array:
-    """The median of each numeric column, then the most frequent code of each other column."""
-    codes = [np.bincount(cells[cells >= 0], minlength=1).argmax() for cells in table.codes.T]
-    known = [cells[~np.isnan(cells)] for cells in table.numbers.T]
-    return np.array([*(np.median(cells) if len(cells) else 0.0 for cells in known), *codes], np.float64)
-
-
-def occlusion(score: Callable[[Cells], Array], cells: Cells, typical: Array | Codes) -> Array:
+def occlusion(score: Callable[[C], Array], cells: C, typical: Array | Codes) -> Array:
     """How far the score of a row falls if a cell is replaced by a typical one, with the sign of the deviation."""
     whole, added = score(cells), np.empty(cells.shape)
     for column, value in enumerate(typical):
@@ -377,18 +368,18 @@ class ScoredRows:
         shares[rows, : first.shape[1]] = share
         return columns, reasons, shares
 
-    def _contributions(self, wanted: Rows) -> tuple[tuple[str, ...], Array]:
+    def _contributions(self, requested: Rows) -> tuple[tuple[str, ...], Array]:
         """The names of the columns, and the contribution of each to the score of some rows."""
         if not self.model.in_sequence:
-            return self.model.reasons(self.table.take(wanted))
+            return self.model.reasons(self.table.take(requested))
         parts = [self.model.reasons(self.table.take(rows)) for rows in self.windows if len(rows)]
         if not parts:
             return (), np.empty((0, 0))
         columns, added = parts[0][0], np.concatenate([part[1] for part in parts])
-        return columns, added[np.argsort(np.concatenate(self.windows))][wanted]
+        return columns, added[np.argsort(np.concatenate(self.windows))][requested]
 
 
 def main_reasons(columns: Sequence[str], reasons: Codes, shares: Array) -> list[tuple[str, float]]:
-    """The columns that contribute most to the score of a row, with their signed shares."""
-    named = zip(reasons.tolist(), shares.tolist(), strict=True)
-    return [(columns[at], share) for at, share in named if at != NO_REASON and abs(share) >= WORTH_NAMING]
+    """The columns that contribute at least 5 % to the score of a row, with their signed shares."""
+    pairs = zip(reasons.tolist(), shares.tolist(), strict=True)
+    return [(columns[index], share) for index, share in pairs if index != NO_REASON and abs(share) >= 0.05]

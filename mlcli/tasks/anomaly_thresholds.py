@@ -12,15 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mlcli.core.moments import summed_from_the_top
-from mlcli.core.params import Parameter, yaml_from_text
+from mlcli.core.params import Inside, Parameter, yaml_from_text
+from mlcli.core.serialise import Json
 from mlcli.core.tables import Array, Flags
 from mlcli.core.tolerances import CLOSE
 
 if TYPE_CHECKING:
     from mlcli.tasks.anomaly import Detector
 
-RULES = ("own", "threshold", "top", "share", "p")
-WITH_AMOUNT = RULES[1:]
 WRITTEN = re.compile(r"(threshold|top|share|p)\s*(?:[:=<]|>=?|)\s*([-+.\deE]+)")
 WORDS = "own, {threshold: 3}, {top: 5}, {share: 0.05}, or p < 0.05"
 FAR_OUT = 3.0
@@ -64,23 +63,23 @@ def threshold_in_words(threshold: float, digits: int = 6) -> str:
     return "above 0" if 0 < threshold < np.finfo(np.float64).tiny else f"at least {threshold:.{digits}g}"
 
 
-def read_decision(value: Any) -> Decision | None:
+def read_decision(value: object) -> Decision | None:
     """The decision that text or a mapping describes; None if it describes none."""
     if isinstance(value, Decision) or value == "own":
         return value if isinstance(value, Decision) else Decision("own")
+    rule: object
+    amount: object
     if isinstance(value, str) and (match := WRITTEN.fullmatch(value.strip())):
-        return _with_amount(*match.groups())
-    if isinstance(value, Mapping) and len(value) == 1:
-        return _with_amount(*next(iter(value.items())))
-    return None
-
-
-def _with_amount(rule: Any, amount: Any) -> Decision | None:
-    if rule not in WITH_AMOUNT or isinstance(amount, bool):
+        rule, amount = match.groups()
+    elif isinstance(value, Mapping) and len(value) == 1:
+        ((rule, amount),) = value.items()
+    else:
+        return None
+    if rule not in ("threshold", "top", "share", "p") or not isinstance(amount, str | int | float):
         return None
     try:
-        return Decision(rule, float(amount))
-    except (TypeError, ValueError):
+        return None if isinstance(amount, bool) else Decision(str(rule), float(amount))
+    except ValueError:
         return None
 
 
@@ -88,18 +87,18 @@ def _with_amount(rule: Any, amount: Any) -> Decision | None:
 class DecisionParameter(Parameter):
     """The parameter ``decide``: text, or a mapping with one rule."""
 
-    def problem_with(self, value: Any) -> str | None:
+    def problem_with(self, value: object) -> str | None:
         """What is wrong with the rule or its amount."""
         if value is None:
             return None
-        read = read_decision(value)
-        return f"takes {WORDS}; was given {value!r}" if read is None else read.problem()
+        decision = read_decision(value)
+        return f"takes {WORDS}; was given {value!r}" if decision is None else decision.problem()
 
-    def converted(self, value: Any, inside: Mapping[str, Any]) -> Any:
+    def converted(self, value: object, inside: Inside) -> Decision | None:
         """The decision; None to choose by labels."""
         return read_decision(value)
 
-    def plain(self, value: Any) -> Any:
+    def plain(self, value: Decision | None) -> object:
         """The rule alone, or a mapping."""
         if value is None or value.rule == "own":
             return value and "own"
@@ -115,13 +114,14 @@ class DecisionParameter(Parameter):
         """The legal values, in words."""
         return f"{WORDS}, or none"
 
-    def schema(self) -> dict[str, Any]:
+    def schema(self) -> Json:
         """One of the rules."""
-        share = {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}
-        amounts = {"threshold": {"type": "number"}, "top": {"type": "integer", "minimum": 1}, "share": share}
+        share: Json = {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}
+        threshold: Json = {"type": "number"}
+        amounts = {"threshold": threshold, "top": {"type": "integer", "minimum": 1}, "share": share, "p": share}
         mappings = [
             {"type": "object", "properties": {rule: amount}, "required": [rule], "additionalProperties": False}
-            for rule, amount in (amounts | {"p": share}).items()
+            for rule, amount in amounts.items()
         ]
         text = {"type": "string", "pattern": f"^(own|{WRITTEN.pattern})$".replace("?:", "")}
         return {"anyOf": [text, *mappings, {"type": "null"}], "description": self.help, "default": self.default}
@@ -159,62 +159,48 @@ class LearnedScores:
         return float(self.score[order[index]])
 
 
-Scores = Callable[[], LearnedScores]
+def limit_by_rule(model: Detector, decision: Decision | None, learned: Callable[[], LearnedScores]) -> Limit:
+    """The threshold of a fitted detector by a rule; by its own rule if none is given.
+
+    ``learned`` computes the scores of the training rows, which not every rule needs.
+    """
+    if decision is None or decision.rule == "own":
+        return _own_limit(model, learned)
+    amount = decision.amount
+    if decision.rule == "threshold":
+        return Limit(amount, "the one that was asked for")
+    if decision.rule == "p":
+        return _limit_at(amount, model, learned)
+    rows = learned()
+    if decision.rule == "top":
+        threshold = rows.at_most(amount, least_one=True)
+        return Limit(threshold, f"that of the {amount:g} oddest rows of those {rows.which}")
+    # at least one row, since 5 % of ten rows would be none
+    threshold = rows.at_most(max(1.0, amount * rows.weights.sum()), least_one=True)
+    return Limit(threshold, f"that of the oddest {100 * amount:g} % of the rows that were learned from")
 
 
-def limit_by_rule(model: Detector, decision: Decision | None, learned: Scores) -> Limit:
-    """The threshold of a fitted detector by a rule; by its own rule if none is given."""
-    rule = decision or Decision("own")
-    return LIMITS[rule.rule](model, rule.amount, learned)
-
-
-def _own(model: Detector, amount: float, learned: Scores) -> Limit:
+def _own_limit(model: Detector, learned: Callable[[], LearnedScores]) -> Limit:
     """The method's own limit, else the score from which rows are far out."""
     limit = model.own_limit()
     if limit is not None:
         return Limit(float(np.nextafter(limit[0], np.inf)) + 0.0, f"the method's own: {limit[1]}")
     rows = learned()
-    low, high = rows.quantile(0.25), rows.quantile(0.75)
-    far, scale = model.far_out(low, high)
+    far, scale = model.far_out(rows.quantile(0.25), rows.quantile(0.75))
     why = f"the upper quartile of the rows that were learned from plus {FAR_OUT:g} times the distance of quartiles"
     return Limit(float(np.nextafter(far, np.inf)), f"{why}{scale}")
 
 
-def _threshold(model: Detector, amount: float, learned: Scores) -> Limit:
-    return Limit(amount, "the one that was asked for")
-
-
-def _top(model: Detector, amount: float, learned: Scores) -> Limit:
-    rows = learned()
-    return Limit(rows.at_most(amount, least_one=True), f"that of the {amount:g} oddest rows of those {rows.which}")
-
-
-def _share(model: Detector, amount: float, learned: Scores) -> Limit:
-    """At least one row, since 5 % of ten rows would be none."""
-    rows = learned()
-    threshold = rows.at_most(max(1.0, amount * rows.weights.sum()), least_one=True)
-    return Limit(threshold, f"that of the oddest {100 * amount:g} % of the rows that were learned from")
-
-
-def _p(model: Detector, amount: float, learned: Scores) -> Limit:
+def _limit_at(p: float, model: Detector, learned: Callable[[], LearnedScores]) -> Limit:
     """By the distribution of good scores, else by ranks: p is the share of training scores that are as high."""
-    limit = model.limit_at(amount)
+    limit = model.limit_at(p)
     if limit is not None:
-        return Limit(float(np.nextafter(limit, np.inf)), f"where p = {amount:g} by the distribution of good rows")
+        return Limit(float(np.nextafter(limit, np.inf)), f"where p = {p:g} by the distribution of good rows")
     rows = learned()
-    below = amount * float(rows.weights.sum()) * (1 - 10 * CLOSE)
-    words = f"where p, the share of the rows that were learned from that are at least as odd, is below {amount:g}"
+    below = p * float(rows.weights.sum()) * (1 - 10 * CLOSE)
+    words = f"where p, the share of the rows that were learned from that are at least as odd, is below {p:g}"
     few = f" (of so few rows, {len(rows.score)}, none can be)" if below < 1 else ""
     return Limit(rows.at_most(below, least_one=False), words + few)
-
-
-LIMITS: dict[str, Callable[[Detector, float, Scores], Limit]] = {
-    "own": _own,
-    "threshold": _threshold,
-    "top": _top,
-    "share": _share,
-    "p": _p,
-}
 
 
 def threshold_by_f1(score: Array, anomalous: Flags, weight: Array) -> float | None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mlcli.core import findings
 from mlcli.core.abilities import RowExplainer
@@ -18,19 +19,10 @@ from mlcli.core.names import listed
 from mlcli.core.params import learned
 from mlcli.core.rows import RowsOfTable, extras_of
 from mlcli.core.schema import Column, Schema
-from mlcli.core.tables import MISSING_CODE, Array, Codes, Flags, Table
+from mlcli.core.tables import MISSING_CODE, Array, Cells, Codes, Flags, Table
 from mlcli.core.task import Task
 from mlcli.core.tolerances import DECIMALS
 
-ALWAYS = "(always)"
-"""How an empty condition is written."""
-MOST_MET = 10
-"""How many of the rules that apply to a row are shown."""
-NEVER_WRONG = "a rule without a conviction is never wrong in the rows that it was found in"
-NOTHING_TOGETHER = (
-    "no training row has more than one item, so nothing stands together; "
-    "if each row is one item of a transaction, say so in the sidecar: roles: {group: [...], item: [...]}"
-)
 UNKNOWN = np.int8(-1)
 """The entry of a rule for rows of a split that has not found it."""
 Itemset = tuple[int, ...]
@@ -90,9 +82,9 @@ class Rule:
 class RuleAnswers(Answers):
     """How each rule applies to each scored row, and the figures of the rules on training rows."""
 
-    fires: np.ndarray[Any, Any]
+    fires: NDArray[np.int8]
     """Whether the row meets the condition (n × rules): 1 or 0, -1 if its split has not found the rule."""
-    holds: np.ndarray[Any, Any]
+    holds: NDArray[np.int8]
     """Whether the row has the items of the conclusion."""
     when: tuple[str, ...]
     then: tuple[str, ...]
@@ -105,33 +97,33 @@ class RuleAnswers(Answers):
     @classmethod
     def pooled(cls, parts: Sequence[Self]) -> Self:
         """All rules of several splits, those found most often first; figures of training rows are averaged."""
-        named = [list(zip(part.when, part.then, strict=True)) for part in parts]
-        rules = list(dict.fromkeys(rule for of_part in named for rule in of_part))
-        places = {rule: index for index, rule in enumerate(rules)}
-        columns = [[places[rule] for rule in of_part] for of_part in named]
+        rules_of_parts = [list(zip(part.when, part.then, strict=True)) for part in parts]
+        rules = list(dict.fromkeys(rule for rules_of_part in rules_of_parts for rule in rules_of_part))
+        index_of = {rule: index for index, rule in enumerate(rules)}
+        columns = [[index_of[rule] for rule in rules_of_part] for rules_of_part in rules_of_parts]
         found = np.zeros(len(rules), np.intp)
-        for mine in columns:
-            found[mine] += 1
+        for own in columns:
+            found[own] += 1
         order = np.argsort(-found, kind="stable")
 
-        def widened(name: str) -> np.ndarray[Any, Any]:
+        def widened(name: str) -> NDArray[np.int8]:
             blocks = [np.full((len(part), len(rules)), UNKNOWN) for part in parts]
-            for part, block, mine in zip(parts, blocks, columns, strict=True):
-                block[:, mine] = getattr(part, name)
+            for part, block, own in zip(parts, blocks, columns, strict=True):
+                block[:, own] = getattr(part, name)
             return np.concatenate(blocks)[:, order]
 
         def averaged(name: str) -> tuple[float, ...]:
             sums = np.zeros(len(rules))
-            for part, mine in zip(parts, columns, strict=True):
-                sums[mine] += getattr(part, name)
+            for part, own in zip(parts, columns, strict=True):
+                sums[own] += getattr(part, name)
             return tuple((sums / np.maximum(found, 1))[order].tolist())
 
         return cls(
             header=Header.pooled([part.header for part in parts]),
             fires=widened("fires"),
             holds=widened("holds"),
-            when=tuple(rules[place][0] for place in order),
-            then=tuple(rules[place][1] for place in order),
+            when=tuple(rules[index][0] for index in order),
+            then=tuple(rules[index][1] for index in order),
             support=averaged("support"),
             confidence=averaged("confidence"),
             lift=averaged("lift"),
@@ -157,12 +149,15 @@ class Associator(Model, RowExplainer):
     def fit(self, data: Transactions, rng: np.random.Generator) -> None:
         """Find the rules in the rows with positive weights."""
         if data.left_out:
-            text = f"numbers are no items, so these columns are left out: {listed(data.left_out)}"
-            warn(text)
+            warn(f"numbers are no items, so these columns are left out: {listed(data.left_out)}")
         data = data.counted()
         baskets = baskets_of(data.table, items_of(data.table.columns))
         if (baskets.sum(axis=1) <= 1).all():
-            warn(NOTHING_TOGETHER)
+            warn(
+                "no training row has more than one item, so nothing stands together; "
+                "if each row is one item of a transaction, say so in the sidecar: "
+                "roles: {group: [...], item: [...]}"
+            )
         rules = self.mined(baskets, data.weights / data.weights.sum())
         self.when_, self.then_ = (padded([getattr(rule, side) for rule in rules]) for side in ("when", "then"))
         shares = [(rule.support, rule.when_support, rule.then_support) for rule in rules]
@@ -200,22 +195,23 @@ class Associator(Model, RowExplainer):
         header = ("if", "then", "support", "confidence", "lift", "conviction")
         if not rows:
             return (findings.Lines("Rules: 0", ("none was found",)),)
-        note = NEVER_WRONG if any(row[-1] is None for row in rows) else ""
+        never_wrong = "a rule without a conviction is never wrong in the rows that it was found in"
+        note = never_wrong if any(row[-1] is None for row in rows) else ""
         return (findings.Table(f"Rules: {len(rows)}", header, rows, note=note),)
 
     def explain_answer(self, table: Table) -> findings.Explanation:
-        """The most confident rules whose condition a row meets, and whether it has the conclusion."""
+        """The ten most confident rules whose condition a row meets, and whether it has the conclusion."""
         (fires, holds), names = self.applied(table), self.item_names()
         met = [(rule, bool(has)) for rule, fire, has in zip(self.rules(), fires[0], holds[0], strict=True) if fire]
-        surest = sorted(met, key=lambda one: -one[0].confidence)[:MOST_MET]
+        surest = sorted(met, key=lambda rule_met: -rule_met[0].confidence)[:10]
         rows = tuple((*rule.in_words(names), rule.confidence, "yes" if has else "no") for rule, has in surest)
         header = ("if", "then", "confidence", "and it has that")
         return (findings.Table(f"Rules whose condition it meets: {len(met)}", header, rows),)
 
     def check_learned(self) -> None:
         """Refuse rules with items that do not exist."""
-        known = len(self.item_names())
-        if any(((side < MISSING_CODE) | (side >= known)).any() for side in (self.when_, self.then_)):
+        items = len(self.item_names())
+        if any(((side < MISSING_CODE) | (side >= items)).any() for side in (self.when_, self.then_)):
             raise ValueError("a rule names an item that there is not")
         if ((self.shares_ <= 0) | (self.shares_ > 1 + 10.0**-DECIMALS)).any():
             raise ValueError("a share is none")
@@ -257,13 +253,19 @@ class Transactions(RowsOfTable):
     def from_table(cls, table: Table, schema: Schema) -> Transactions:
         """Every row of a dataset; columns of 0 and 1 are read as absent and present."""
         names = {column.name for column in schema.features()}
-        cells = [(column, cells) for column, cells in table.parts() if column.name in names]
-        parts = [(column, cells) if column.coded else _zeros_and_ones(column, cells) for column, cells in cells]
-        items = [part for part in parts if part is not None]
+        items, left_out = list[tuple[Column, Cells]](), list[str]()
+        for column, cells in table.parts():
+            if column.name not in names:
+                continue
+            item = (column, cells) if column.coded else _zeros_and_ones(column, cells)
+            if item is None:
+                left_out.append(column.name)
+            else:
+                items.append(item)
         return cls(
             table=Table.of(items, len(table)),
             rows=np.arange(len(table)),
-            left_out=tuple(column.name for (column, _), part in zip(cells, parts, strict=True) if part is None),
+            left_out=tuple(left_out),
             **extras_of(table, schema),
         )
 
@@ -276,7 +278,7 @@ def conviction(confidence: float, then_support: float) -> float | None:
 
 def items_in_words(items: Itemset, names: Sequence[str]) -> str:
     """The items of one side of a rule."""
-    return " & ".join(names[item] for item in items) or ALWAYS
+    return " & ".join(names[item] for item in items) or "(always)"
 
 
 def padded(itemsets: Sequence[Itemset]) -> Codes:
@@ -287,10 +289,11 @@ def padded(itemsets: Sequence[Itemset]) -> Codes:
     return rows
 
 
-def _zeros_and_ones(column: Column, cells: Any) -> tuple[Column, Any] | None:
+def _zeros_and_ones(column: Column, cells: Cells) -> tuple[Column, Codes] | None:
     """A column of 0 and 1 as a boolean column; None for other numbers."""
-    present = ~np.isnan(cells)
-    if not present.any() or not np.isin(cells[present], (0.0, 1.0)).all():
+    numbers = cells.astype(np.float64)
+    present = ~np.isnan(numbers)
+    if not present.any() or not np.isin(numbers[present], (0.0, 1.0)).all():
         return None
-    codes = np.where(present, np.nan_to_num(cells), MISSING_CODE).astype(np.int32)
+    codes = np.where(present, np.nan_to_num(numbers), MISSING_CODE).astype(np.int32)
     return replace(column, kind="boolean", levels=("0", "1")), codes

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mlcli.core.answers import ClassAnswers
 from mlcli.core.model import Model
@@ -16,7 +15,7 @@ from mlcli.core.moments import entropy
 from mlcli.core.params import learned
 from mlcli.core.rows import SplitInfo, common_fields, target_of
 from mlcli.core.schema import Column, Schema
-from mlcli.core.tables import MISSING_CODE, Array, Codes, Rows, Table
+from mlcli.core.tables import MISSING_CODE, Array, Cells, Codes, Rows, Table
 from mlcli.core.task import refuse_no_probabilities
 from mlcli.core.tolerances import DECIMALS
 from mlcli.tasks.supervised import AnySupervisedTask, SupervisedRows, SupervisedTask
@@ -39,6 +38,10 @@ class Classifier(Model):
     classes_: tuple[str, ...] = learned()
     class_totals_: Array = learned()
 
+    def fit(self, data: LabelledRows, rng: np.random.Generator) -> None:
+        """Learn from rows with a class each."""
+        super().fit(data, rng)
+
     @property
     def gives_probabilities(self) -> bool:
         """Whether its probabilities express confidence, and not only the predicted class."""
@@ -48,7 +51,7 @@ class Classifier(Model):
         """The probabilities of the classes (n × K), in the order of ``classes_``."""
         raise TypeError(f"{type(self).__name__} does not say how it predicts classes")
 
-    def drawn(self, cells: Iterable[NDArray[Any]], classes: Codes) -> Table:
+    def drawn(self, cells: Iterable[Cells], classes: Codes) -> Table:
         """Drawn rows as a table: the cells of each column, then the class."""
         target = Column(self.target_, "nominal", self.classes_)
         return Table.of([*zip(self.columns_, cells, strict=True), (target, classes)], len(classes))

@@ -11,7 +11,7 @@ from mlcli.core.params import learned
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.core.task import refuse_impossible
-from mlcli.tasks.cluster_profiles import ClusterModel, store_profile
+from mlcli.tasks.clustering import ClusterModel, store_profile
 from mlcli.tasks.unsupervised import UnlabelledRows, UnsupervisedTask
 
 
@@ -33,6 +33,10 @@ class DensityEstimator(ClusterModel):
     """By how much the steps raise the logarithm of the density, so that pipelines compare at any scale."""
     fit_log_likelihood_: float = learned()
     fit_rows_: float = learned()
+
+    def fit(self, data: DensityRows, rng: np.random.Generator) -> None:
+        """Learn from rows without labels."""
+        super().fit(data, rng)
 
     def log_density(self, table: Table) -> Array:
         """The natural logarithm of p(x) of each row."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from mlcli.core.answers import Answers
 from mlcli.core.model import Model
 from mlcli.core.tables import Array, Table
@@ -22,6 +24,10 @@ class ProjectionAnswers(Answers):
 @dataclass(kw_only=True, eq=False)
 class Projector(Model):
     """Projects rows to fewer columns, and reconstructs them from there."""
+
+    def fit(self, data: ProjectedRows, rng: np.random.Generator) -> None:
+        """Learn from rows without labels."""
+        super().fit(data, rng)
 
     def project(self, table: Table) -> Array:
         """The rows in the new columns."""

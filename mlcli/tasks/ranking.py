@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mlcli.core.answers import Answers
 from mlcli.core.errors import DataError, FitError
@@ -15,22 +14,20 @@ from mlcli.core.model import Model
 from mlcli.core.pair_sums import pair_weight
 from mlcli.core.rows import RowsOfTable, extras_of
 from mlcli.core.schema import Column, Schema
-from mlcli.core.tables import Array, Codes, Rows, Table
+from mlcli.core.tables import Array, Cells, Codes, Rows, Table
 from mlcli.core.task import Task, refuse_impossible
 
-LEVELS_WITH_AN_ORDER = 2
-"""Of two levels the second is the relevant one, as in no and yes; more levels need an order."""
 
-
-def relevance_of(column: Column, cells: NDArray[Any]) -> Array:
+def relevance_of(column: Column, cells: Cells) -> Array:
     """The relevance of each row: a number, the rank of an ordinal level, or 1 for the second of two levels."""
+    relevance = cells.astype(np.float64)
     if not column.coded:
-        return cells.astype(np.float64)
-    if column.kind == "nominal" and len(column.levels) != LEVELS_WITH_AN_ORDER:
+        return relevance
+    if column.kind == "nominal" and len(column.levels) != 2:
         what = f"'{column.name}' has {len(column.levels)} levels without an order, so none is more relevant"
         hint = "say in the sidecar that it is ordinal, with its levels, the least relevant first"
         raise DataError(what, hint=hint)
-    return np.where(cells < 0, np.nan, cells)
+    return np.where(relevance < 0, np.nan, relevance)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -54,6 +51,10 @@ class RankAnswers(Answers):
 @dataclass(kw_only=True, eq=False)
 class Ranker(Model):
     """Scores rows: within a group, higher scores go first. A method implements ``fit`` and ``score_rows``."""
+
+    def fit(self, data: GroupedRows, rng: np.random.Generator) -> None:
+        """Learn the order of rows in their groups."""
+        super().fit(data, rng)
 
     def score_rows(self, table: Table) -> Array:
         """The score of each row, to be compared with the other scores of its group."""
@@ -123,7 +124,10 @@ class GroupedRows(RowsOfTable):
             rows=rows,
             target=target.name,
             relevance=relevance[rows],
-            names=_names_of(group, kept.cells(group.name)),
+            names=tuple(
+                group.levels[value] if group.coded else f"{value:.10g}"
+                for value in np.unique(kept.cells(group.name)).tolist()
+            ),
             **extras_of(kept, schema),
         )
 
@@ -144,9 +148,3 @@ def places(score: Array, group: Codes) -> Rows:
     rank = np.empty(len(order), np.intp)
     rank[order] = first - start + 1
     return rank
-
-
-def _names_of(column: Column, cells: NDArray[Any]) -> tuple[str, ...]:
-    """The names of the groups, in the order of their codes."""
-    values = np.unique(cells).tolist()
-    return tuple(column.levels[value] if column.coded else f"{value:.10g}" for value in values)

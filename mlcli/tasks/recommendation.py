@@ -22,12 +22,6 @@ from mlcli.tasks.supervised import SupervisedTask
 
 TOP = 10
 """The length of a list of recommendations."""
-RATED_TWICE = (
-    "some judged rows are of a user and an item that training has a rating of: they are known better than others, "
-    "and no list can hold them"
-)
-BLOCK_CELLS = 4_000_000
-"""How many pairs of user and item are rated at once."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -114,12 +108,12 @@ class Recommender(Model):
 
     def top_items(self, table: Table) -> Codes:
         """The recommendations for the user of each row; of ties, items with more training ratings come first."""
-        known = np.flatnonzero(self.item_ratings_ > 0)
-        items = known[np.argsort(-self.item_ratings_[known], kind="stable")]
-        users, place = np.unique(table.codes[:, 0], return_inverse=True)
-        step = max(1, BLOCK_CELLS // max(1, len(items)))
+        rated = np.flatnonzero(self.item_ratings_ > 0)
+        items = rated[np.argsort(-self.item_ratings_[rated], kind="stable")]
+        users, user_index = np.unique(table.codes[:, 0], return_inverse=True)
+        step = max(1, 4_000_000 // max(1, len(items)))  # so many pairs are rated at once
         lists = [self._lists(users[start : start + step], items) for start in range(0, len(users), step)]
-        return np.concatenate([np.empty((0, TOP), np.int32), *lists])[place]
+        return np.concatenate([np.empty((0, TOP), np.int32), *lists])[user_index]
 
     def _lists(self, users: Codes, items: Rows) -> Codes:
         """The best items for each user among those it has not rated."""
@@ -142,10 +136,10 @@ class Recommender(Model):
 
     def check_learned(self) -> None:
         """Refuse users and items that do not exist; the last entry of each stands for unknown ones."""
-        known = [len(column.levels) for column in self.columns_]
-        if [len(self.user_ratings_), len(self.item_ratings_)] != [each + 1 for each in known]:
+        counts = [len(column.levels) for column in self.columns_]
+        if [len(self.user_ratings_), len(self.item_ratings_)] != [count + 1 for count in counts]:
             raise ValueError("what was seen does not fit the users and items")
-        for seen, count in zip((self.seen_user_, self.seen_item_), known, strict=True):
+        for seen, count in zip((self.seen_user_, self.seen_item_), counts, strict=True):
             if seen.dtype.kind != "i" or ((seen < 0) | (seen >= count)).any():
                 raise ValueError("a user or an item was seen that there is not")
 
@@ -169,7 +163,10 @@ class Recommendation(SupervisedTask[Recommender, "Ratings", RatingAnswers]):
         refuse_impossible(model, predicted, (len(rows),))
         user, item = rows.table.columns
         if model.rated_before(rows.table).any():
-            warn(RATED_TWICE)
+            warn(
+                "some judged rows are of a user and an item that training has a rating of: "
+                "they are known better than others, and no list can hold them"
+            )
         return RatingAnswers(
             header=rows.header(),
             truth=rows.y,

@@ -32,6 +32,10 @@ class Regressor(Model):
 
     supervised: ClassVar[bool] = True
 
+    def fit(self, data: ValuedRows, rng: np.random.Generator) -> None:
+        """Learn from rows with a number each."""
+        super().fit(data, rng)
+
     def predict_values(self, table: Table) -> Array:
         """The prediction for each row."""
         raise TypeError(f"{type(self).__name__} does not say how it predicts values")

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mlcli.core.errors import DataError
 from mlcli.core.model import Model
@@ -34,11 +33,10 @@ class TagAnswers(LabelAnswers):
     @classmethod
     def pooled(cls, parts: Sequence[Self]) -> Self:
         """The answers of several splits as one; a sequence that was scored twice counts as two sequences."""
-        judged = np.concatenate([[0], np.cumsum([int(part.sequence.max(initial=-1)) + 1 for part in parts])])
-        moved = [
-            replace(part, sequence=(part.sequence + before).astype(np.int32))
-            for part, before in zip(parts, judged.tolist(), strict=False)
-        ]
+        moved, before = list[Self](), 0
+        for part in parts:
+            moved.append(replace(part, sequence=(part.sequence + before).astype(np.int32)))
+            before += int(part.sequence.max(initial=-1)) + 1
         return super().pooled(moved)
 
 
@@ -48,6 +46,10 @@ class Tagger(Model):
 
     classes_: tuple[str, ...] = learned()
     class_totals_: Array = learned()
+
+    def fit(self, data: TaggedRows, rng: np.random.Generator) -> None:
+        """Learn from sequences of tagged rows."""
+        super().fit(data, rng)
 
     def judged_tags(self, data: TaggedRows) -> tuple[Codes, Array | None]:
         """The tags that are scored, and their probabilities if the model predicts row by row.
@@ -128,7 +130,7 @@ class TaggedRows(LabelledRows):
         return replace(super().split_info(), strata=None)
 
 
-def in_order(sequence: Codes, order: NDArray[Any] | None) -> Rows:
+def in_order(sequence: Codes, order: Array | Codes | None) -> Rows:
     """The rows sequence by sequence, by default as in the file; two rows at one place are refused."""
     if order is None:
         return np.argsort(sequence, kind="stable")
@@ -162,12 +164,12 @@ def _refuse_gaps(table: Table, schema: Schema) -> None:
             raise DataError(f"a row of a sequence {what}{more}", where=where, hint=hint)
 
 
-def _places(order: Column, table: Table) -> NDArray[Any]:
+def _places(order: Column, table: Table) -> Array:
     """The place of each row in its sequence; levels tell it only if their order is declared."""
     if order.coded and order.kind != "ordinal":
         what = f"column '{order.name}' orders the rows of sequences, and holds text, such as '{order.levels[0]}'"
         raise DataError(what, hint="write numbers, or declare it ordinal with its levels in their order")
-    return table.cells(order.name)
+    return table.cells(order.name).astype(np.float64)
 
 
 def _whole(sequence: Codes, groups: Codes) -> Codes:

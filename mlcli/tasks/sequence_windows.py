@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mlcli.core.errors import DataError
 from mlcli.core.rows import DATE
-from mlcli.core.tables import Array, Codes, Flags, Rows
-
-FEWEST_GOOD, FEWEST_ODD = 3, 2
-"""The sequences of good rows only, and others, that a split needs; if there are fewer, sequences are cut."""
-ENOUGH = 20
-"""With this many pieces with anomalies, and without, scores of half of them mean something."""
-SHORTEST = 4
-"""The fewest rows of a piece, on average."""
+from mlcli.core.tables import Array, Cells, Codes, Flags, Rows
 
 
 def sequence_windows(rows: int, sequence: Codes | None, order: Array | None) -> list[Rows]:
@@ -39,31 +30,26 @@ def sequence_windows(rows: int, sequence: Codes | None, order: Array | None) -> 
 def uncut_pieces(whole: list[Rows], good: Flags, odd: Flags) -> Codes | None:
     """The piece of each row, which splits keep whole: its sequence, or a part of it if there are few sequences.
 
-    None if there are too few pieces however sequences are cut.
+    A split needs three pieces of good rows only, and two others. None if there are too few pieces however
+    sequences are cut.
     """
     pieces, best = 1, None
-    while pieces == 1 or len(good) >= SHORTEST * pieces * len(whole):
+    while pieces == 1 or len(good) >= 4 * pieces * len(whole):  # a piece has at least four rows on average
         piece = np.empty(len(good), np.int32)
         for index, rows in enumerate(rows for values in whole for rows in np.array_split(values, pieces)):
             piece[rows] = index
-        without, others = _counts_of_pieces(piece, good, odd)
-        if without >= FEWEST_GOOD and others >= FEWEST_ODD:
+        with_odd_rows = np.unique(piece[odd] if odd.any() else piece)
+        without = len(np.setdiff1d(piece[good], with_odd_rows)) if odd.any() else len(with_odd_rows)
+        if without >= 3 and len(with_odd_rows) >= 2:
             best = piece
-            if pieces == 1 or min(without, others) >= ENOUGH:
+            # with 20 pieces of each sort, scores of half of them mean something
+            if pieces == 1 or min(without, len(with_odd_rows)) >= 20:
                 break
         pieces *= 2
     return best
 
 
-def _counts_of_pieces(piece: Codes, good: Flags, odd: Flags) -> tuple[int, int]:
-    """The number of pieces without odd rows, and of others; if no row is known to be odd, both are all pieces."""
-    if not odd.any():
-        return (len(np.unique(piece)),) * 2
-    others = np.unique(piece[odd])
-    return len(np.setdiff1d(piece[good], others)), len(others)
-
-
-def numbered_by_appearance(names: NDArray[Any] | Sequence[str]) -> Codes:
+def numbered_by_appearance(names: Cells | Sequence[str]) -> Codes:
     """A number for each name, in the order of first appearance."""
     _, first, place = np.unique(names, return_index=True, return_inverse=True)
     return np.asarray(np.argsort(np.argsort(first))[place], dtype=np.int32)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mlcli.core.limits import refuse_extremes, refuse_unlearnable
 from mlcli.core.model import Model
@@ -25,7 +26,7 @@ class SupervisedRows(RowsOfTable):
     task: ClassVar[AnySupervisedTask]
     by_row = (*RowsOfTable.by_row, "y")
 
-    y: Any
+    y: NDArray[Any]
     unlabelled: Self | None = None
 
     @property
@@ -33,7 +34,7 @@ class SupervisedRows(RowsOfTable):
         """The target as numbers (n × outputs), whose mean over some rows predicts them."""
         raise TypeError(f"{type(self).__name__} has no outputs to take means of")
 
-    def with_target(self, y: Any) -> Self:
+    def with_target(self, y: NDArray[Any]) -> Self:
         """The same rows with another target."""
         return replace(self, y=y)
 
@@ -41,7 +42,7 @@ class SupervisedRows(RowsOfTable):
         """The same rows with their target unknown."""
         raise TypeError(f"{type(self).__name__} does not say how a target is hidden")
 
-    def disagreement(self, predicted: Any) -> Array:
+    def disagreement(self, predicted: NDArray[Any]) -> Array:
         """How much the members of a committee (columns) disagree about each row."""
         raise TypeError(f"{type(self).__name__} does not say how predictions differ")
 
@@ -69,15 +70,17 @@ class SupervisedRows(RowsOfTable):
 
     def joined(self, others: Self) -> Self:
         """These rows, then others with the same columns; fields that only protocols and scores use are dropped."""
-        weight = None if self.weight is None else np.concatenate([self.weight, others.weights])
-        dropped: dict[str, Any] = dict.fromkeys(("groups", "context", "order", "part", "domain"))
         return replace(
             self,
             table=self.table.joined(others.table),
             rows=np.concatenate([self.rows, others.rows]),
             y=np.concatenate([self.y, others.y]),
-            weight=weight,
-            **dropped,
+            weight=None if self.weight is None else np.concatenate([self.weight, others.weights]),
+            groups=None,
+            context=None,
+            order=None,
+            part=None,
+            domain=None,
         )
 
     def transformed(self, change: Callable[[Table], Table]) -> Self:

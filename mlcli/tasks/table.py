@@ -6,16 +6,18 @@ This module imports nothing heavy: what belongs to a kind is named as "module:na
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from mlcli.core.errors import UsageError
 from mlcli.core.names import did_you_mean, module_of
 from mlcli.core.schema import Schema
 
 if TYPE_CHECKING:
+    from mlcli.core.answers import Answers
+    from mlcli.core.model import Model
     from mlcli.core.task import AnyTask
 
 ROLES = (
@@ -38,19 +40,14 @@ def location_of(cls: type) -> str:
     return f"{cls.__module__}:{cls.__qualname__}"
 
 
-def never(schema: Schema) -> bool:
-    """For kinds that no schema looks like."""
-    return False
-
-
 @dataclass(frozen=True, kw_only=True)
 class Kind:
     """One kind of task. Fields that end in ``_at`` are "module:name", which is imported on use."""
 
     name: str
     summary: str
-    recognise: Callable[[Schema], bool] = never
-    """Whether a schema looks like this kind; most kinds are named by the user, a sidecar or a model."""
+    recognised_by_target: bool = False
+    """Whether a target makes a dataset look like this kind; else the user, a sidecar or a model names it."""
     target: Literal["needed", "judges", "none"]
     """Whether models learn the target, it is only used to score answers, or there is none."""
     target_kinds: tuple[str, ...]
@@ -109,25 +106,24 @@ class Kind:
         return f"mlcli.tasks.{module_of(self.name)}:{name}"
 
     @cached_property
-    def rows(self) -> Any:
-        """The class of the rows."""
-        return named(self._at(self.classes[0]))
+    def rows(self) -> type[Any]:
+        """The class of the rows, whose fields differ from kind to kind."""
+        return cast("type[Any]", named(self._at(self.classes[0])))
 
     @cached_property
-    def base(self) -> Any:
+    def base(self) -> type[Model]:
         """The model base."""
-        return named(self.base_at)
+        return cast("type[Model]", named(self.base_at))
+
+    @cached_property
+    def answers(self) -> type[Answers]:
+        """The class of the answers."""
+        return cast("type[Answers]", named(self.answers_at))
 
     @property
     def task(self) -> AnyTask:
         """How models of this kind learn and answer."""
-        task: AnyTask = self.rows.task
-        return task
-
-    @cached_property
-    def answers(self) -> Any:
-        """The class of the answers."""
-        return named(self.answers_at)
+        return cast("AnyTask", self.rows.task)
 
     @property
     def base_name(self) -> str:
@@ -150,11 +146,6 @@ class Kind:
         return self.baselines[0]
 
     @property
-    def recognised_by_target(self) -> bool:
-        """Whether a target makes a dataset look like this kind; else it is stated, or implied by the models."""
-        return self.target == "needed" and self.recognise is not never
-
-    @property
     def uses_target(self) -> bool:
         """Whether the target has a part in it: it is learned, or judges by metrics of its own."""
         return self.target == "needed" or bool(self.metrics_with_labels)
@@ -171,27 +162,11 @@ FOLDS = ("k-fold", "repeated-k-fold", "holdout", "repeated-holdout")
 """The protocols that judge every row, or a share of rows, by models that have not seen them."""
 
 
-def _target_is(*kinds: str) -> Callable[[Schema], bool]:
-    def recognise(schema: Schema) -> bool:
-        target = schema.the("target")
-        return target is not None and target.kind in kinds
-
-    return recognise
-
-
-def _target_in_sequences(schema: Schema) -> bool:
-    return schema.the("sequence") is not None and _target_is(*LEVELS)(schema)
-
-
-def _classes_of_single_rows(schema: Schema) -> bool:
-    return _target_is(*LEVELS)(schema) and not _target_in_sequences(schema)
-
-
 KINDS = (
     Kind(
         name="classification",
         summary="predict which class a row belongs to",
-        recognise=_classes_of_single_rows,
+        recognised_by_target=True,
         target="needed",
         target_kinds=LEVELS,
         classes=("LabelledRows", "Classifier", "LabelAnswers"),
@@ -220,7 +195,7 @@ KINDS = (
     Kind(
         name="regression",
         summary="predict a number",
-        recognise=_target_is("numeric"),
+        recognised_by_target=True,
         target="needed",
         target_kinds=("numeric",),
         classes=("ValuedRows", "Regressor", "ValueAnswers"),
@@ -237,7 +212,6 @@ KINDS = (
     Kind(
         name="clustering",
         summary="put rows into clusters; labels, where there are any, only judge",
-        recognise=lambda schema: schema.the("target") is None,
         target="judges",
         target_kinds=LEVELS,
         classes=("ClusteredRows", "Clusterer", "ClusterAnswers"),
@@ -255,7 +229,7 @@ KINDS = (
     Kind(
         name="sequence-labelling",
         summary="predict the tag of every row of a sequence",
-        recognise=_target_in_sequences,
+        recognised_by_target=True,
         target="needed",
         target_kinds=LEVELS,
         classes=("TaggedRows", "Tagger", "TagAnswers"),
@@ -391,22 +365,29 @@ def implied_by(models: Iterable[type]) -> Kind | None:
 
     Of several, the one whose base stands first in the class line of the first model.
     """
-    named = list(models)
-    common = common_to(named)
+    classes = list(models)
+    common = common_to(classes)
     if not common or any(kind.recognised_by_target for kind in common):
         return None
-    return min(common, key=lambda kind: named[0].__mro__.index(kind.base))
+    return min(common, key=lambda kind: classes[0].__mro__.index(kind.base))
 
 
 def common_to(models: Iterable[type]) -> set[Kind]:
     """The kinds that all of the models can do; none where there are no models."""
-    able = [set(kinds_of(model)) for model in models]
-    return set.intersection(*able) if able else set()
+    kinds = [set(kinds_of(model)) for model in models]
+    return set.intersection(*kinds) if kinds else set()
 
 
 def kind_of(schema: Schema) -> Kind | None:
     """The kind that a schema looks like, if any."""
-    return next((kind for kind in KINDS if kind.recognise(schema)), None)
+    target = schema.the("target")
+    if target is None:
+        return kind_named("clustering")
+    if target.kind == "numeric":
+        return kind_named("regression")
+    if target.kind in LEVELS:
+        return kind_named("classification" if schema.the("sequence") is None else "sequence-labelling")
+    return None
 
 
 def marked_by(roles: Iterable[str]) -> Kind | None:

@@ -14,8 +14,7 @@ from mlcli.core.tables import Array
 from mlcli.metrics.base import Undefined
 from mlcli.metrics.registry import metric_named
 from mlcli.metrics.summary import summarise
-from mlcli.tasks.cluster_profiles import around_centres, silhouettes
-from mlcli.tasks.clustering import ClusterAnswers
+from mlcli.tasks.clustering import ClusterAnswers, around_centres, silhouettes
 from tests.support.memory import peak_of
 
 PEERS = {

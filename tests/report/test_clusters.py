@@ -21,8 +21,7 @@ from mlcli.report.numbers import decimals_of
 from mlcli.report.page import Page
 from mlcli.report.views.results import results_of
 from mlcli.scoring.model_results import ModelResult, score_result
-from mlcli.tasks.cluster_profiles import MEANS
-from mlcli.tasks.clustering import ClusterAnswers
+from mlcli.tasks.clustering import MEANS, ClusterAnswers
 from tests.golden.test_clusters import answers
 from tests.support.shell import typed
 

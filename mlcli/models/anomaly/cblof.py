@@ -39,7 +39,7 @@ from mlcli.core.tolerances import ROUNDING
 from mlcli.engines.centres import means_settled, nearest_centres, squared_lengths
 from mlcli.engines.content_seeds import as_repeats
 from mlcli.tasks.anomaly import Detector, ScreenedRows
-from mlcli.tasks.cluster_profiles import largest_first
+from mlcli.tasks.clustering import largest_first
 
 
 @register("cblof", reference="He, Xu & Deng 2003, Discovering cluster-based local outliers")

@@ -37,8 +37,7 @@ from mlcli.engines.distance_matrix import DISTANCES_HELP, DistanceClusterer, dis
 from mlcli.engines.neighbours.distances import DISTANCES, SAME, DistinctRows, of_numbers
 from mlcli.engines.neighbours.neighbourhoods import Neighbourhoods
 from mlcli.engines.neighbours.search import KDTree, loops_pay, nearest
-from mlcli.tasks.cluster_profiles import NOISE, largest_first
-from mlcli.tasks.clustering import ClusteredRows, Clusterer
+from mlcli.tasks.clustering import NOISE, ClusteredRows, Clusterer, largest_first
 
 
 @register("dbscan", reference="Ester, Kriegel, Sander & Xu 1996; Schubert et al. 2017", revision=2)

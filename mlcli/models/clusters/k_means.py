@@ -48,8 +48,7 @@ from mlcli.engines.centres import (
     squared_differences,
     squared_lengths,
 )
-from mlcli.tasks.cluster_profiles import largest_first
-from mlcli.tasks.clustering import ClusteredRows, Clusterer
+from mlcli.tasks.clustering import ClusteredRows, Clusterer, largest_first
 
 
 @register("k-means", reference="Lloyd 1982; Arthur & Vassilvitskii 2007 (start)", revision=2)

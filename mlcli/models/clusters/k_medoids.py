@@ -32,8 +32,7 @@ from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.content_seeds import in_content_order
 from mlcli.engines.distance_matrix import DISTANCES, DISTANCES_HELP, DistanceClusterer, distances_to_rows
-from mlcli.tasks.cluster_profiles import largest_first
-from mlcli.tasks.clustering import ClusteredRows, Clusterer
+from mlcli.tasks.clustering import ClusteredRows, Clusterer, largest_first
 
 
 @register("k-medoids", reference="Kaufman & Rousseeuw 1990 (PAM); Schubert & Rousseeuw 2021 (FastPAM)", revision=2)

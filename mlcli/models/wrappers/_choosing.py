@@ -19,7 +19,7 @@ from mlcli.core.names import did_you_mean
 from mlcli.core.params import build, learned, models_inside, param
 from mlcli.core.pipeline import adjustable_parameters, decision_in_words, explain_row
 from mlcli.core.registry import PROTOCOLS
-from mlcli.core.rows import SplitInfo
+from mlcli.core.rows import RowsOfTable, SplitInfo
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.engines.content_seeds import order_of_content
 from mlcli.engines.ensemble import fitted, outputs
@@ -30,7 +30,6 @@ from mlcli.protocols._base import Protocol, all_alike
 from mlcli.protocols.forward_chaining import ForwardChaining
 from mlcli.tasks.classification import CLASSIFICATION, Classifier
 from mlcli.tasks.regression import REGRESSION, Regressor
-from mlcli.tasks.supervised import SupervisedRows
 from mlcli.tasks.table import kind_named
 
 InnerProtocol = str | Mapping[str, Any] | None
@@ -87,13 +86,17 @@ class ChoosesByInnerSplits(Classifier, Regressor, CountsParameters, DecidesByRul
             return [f"inner: {error.in_a_line}"]
         return []
 
-    def ordered_rows(self, data: SupervisedRows) -> SupervisedRows:
+    def fit(self, data: RowsOfTable, rng: np.random.Generator) -> None:
+        """Choose by inner splits, then fit the chosen model to all rows."""
+        raise NotImplementedError
+
+    def ordered_rows(self, data: RowsOfTable) -> RowsOfTable:
         """The rows that count, in an order that follows from their content, unless that of the file matters."""
         data = data.counted()
         by_time = data.order is None and isinstance(given_protocol(self.inner), ForwardChaining)
         return data if data.in_sequences or by_time else data.take(order_of_content(data))
 
-    def inner_evaluation(self, data: SupervisedRows, rng: np.random.Generator) -> InnerEvaluation | None:
+    def inner_evaluation(self, data: RowsOfTable, rng: np.random.Generator) -> InnerEvaluation | None:
         """The rows, split again; None if there are too few to choose by."""
         kind = kind_named(data.kind)
         metric = metric_named(self.metric or kind.metrics[0], kind.answers, getattr(data, "classes", ()))
@@ -113,7 +116,7 @@ class ChoosesByInnerSplits(Classifier, Regressor, CountsParameters, DecidesByRul
         return InnerEvaluation(data, splits, metric, int(rng.integers(2**62)), protocol.pooled)
 
     def fit_chosen(
-        self, best: InnerScore, trials: Sequence[InnerScore], data: SupervisedRows, rng: np.random.Generator
+        self, best: InnerScore, trials: Sequence[InnerScore], data: RowsOfTable, rng: np.random.Generator
     ) -> None:
         """Fit the best candidate to all training rows, and store the trials in their order, the best first."""
         others = [trial for trial in trials if trial is not best]
@@ -121,7 +124,7 @@ class ChoosesByInnerSplits(Classifier, Regressor, CountsParameters, DecidesByRul
         self.trials_ = tuple(_as_plain_values(trial) for trial in (best, *others))
         self.model_ = fitted(best.candidate.model, data, rng)
 
-    def fit_only(self, candidate: Candidate, data: SupervisedRows, rng: np.random.Generator) -> None:
+    def fit_only(self, candidate: Candidate, data: RowsOfTable, rng: np.random.Generator) -> None:
         """Fit the only candidate, or the first if there are too few rows to choose by."""
         self.fit_chosen(InnerScore(candidate), [], data, rng)
 

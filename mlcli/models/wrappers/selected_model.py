@@ -31,6 +31,7 @@ from mlcli.core.model import Model
 from mlcli.core.nested import models_param
 from mlcli.core.params import learned, settings
 from mlcli.core.registry import register
+from mlcli.core.rows import RowsOfTable
 from mlcli.engines.inner_validation import Candidate
 from mlcli.engines.search_space import text_of
 from mlcli.models.wrappers._choosing import ChoosesByInnerSplits, by_score
@@ -38,7 +39,6 @@ from mlcli.models.wrappers._search import best_of
 from mlcli.models.wrappers.tuned import Tuned
 from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import Regressor
-from mlcli.tasks.supervised import SupervisedRows
 
 
 @register("selected-model", reference="Varma & Simon 2006, Bias in error estimation when using cross-validation")
@@ -53,7 +53,7 @@ class SelectedModel(ChoosesByInnerSplits, Classifier, Regressor):
     values_: str = learned()
     """Its values, where it is one that is tuned."""
 
-    def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
+    def fit(self, data: RowsOfTable, rng: np.random.Generator) -> None:
         """Judge every model in inner splits, then fit the best to all rows."""
         data = self.ordered_rows(data)
         splits_rng, search_rng, fit_rng = rng.spawn(3)
@@ -69,7 +69,7 @@ class SelectedModel(ChoosesByInnerSplits, Classifier, Regressor):
             self.fit_chosen(winner, by_score(trials, evaluation), data, fit_rng)
         self.name_, self.values_ = best.name, text_of(best.values)
 
-    def _candidates(self, data: SupervisedRows, rng: np.random.Generator) -> Iterator[Candidate]:
+    def _candidates(self, data: RowsOfTable, rng: np.random.Generator) -> Iterator[Candidate]:
         """Each model; of one that tunes itself with a grid or draws, all that it would try."""
         rngs = rng.spawn(len(self.models))
         for name, model, model_rng in zip(self._names(), self.models, rngs, strict=True):

@@ -40,6 +40,7 @@ from mlcli.core.nested import model_param
 from mlcli.core.params import learned, param
 from mlcli.core.pipeline import fit_steps, sample_rows
 from mlcli.core.registry import register
+from mlcli.core.rows import RowsOfTable
 from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.inner_validation import Candidate, InnerScore
 from mlcli.engines.search_space import SearchSpace, Values, space_of, value_text, with_values
@@ -51,7 +52,6 @@ from mlcli.tasks.ranking import Ranker
 from mlcli.tasks.recommendation import Recommender
 from mlcli.tasks.regression import Regressor
 from mlcli.tasks.sequence_labelling import TaggedRows, Tagger
-from mlcli.tasks.supervised import SupervisedRows
 
 
 def as_chosen(name: str) -> Any:
@@ -106,7 +106,7 @@ class Tuned(
             result.append(f"{self.base.final.id} has no stages for halving to be sparing on: resource: rows")
         return result
 
-    def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
+    def fit(self, data: RowsOfTable, rng: np.random.Generator) -> None:
         """Judge every candidate in inner splits, then fit the one that is chosen to all rows."""
         data = self.ordered_rows(data)
         splits_rng, search_rng, fit_rng = rng.spawn(3)
@@ -134,7 +134,7 @@ class Tuned(
                 self.edges_[dimension.path] = edges.pop()
         self.fit_chosen(best, by_score(trials, evaluation), data, fit_rng)
 
-    def candidates_for(self, data: SupervisedRows, rng: np.random.Generator) -> list[Candidate]:
+    def candidates_for(self, data: RowsOfTable, rng: np.random.Generator) -> list[Candidate]:
         """All candidates, to be compared with other models in the same inner splits."""
         self.columns_ = data.table.columns
         space = space_of(self.base, self.ranges)
@@ -158,7 +158,7 @@ class Tuned(
                 impossible.append(InnerScore(Candidate(values, self.base), why=str(error.problems[0].what)))
         return candidates, impossible
 
-    def _settled(self, space: SearchSpace, data: SupervisedRows) -> SearchSpace:
+    def _settled(self, space: SearchSpace, data: RowsOfTable) -> SearchSpace:
         """The space with the ranges that depend on the rows, which a model sees behind its steps."""
         model = with_steps(self.base, self.columns_).fresh()
         by_rows = any(dimension.by_rows for dimension in space.dimensions)

@@ -20,8 +20,7 @@ from mlcli.scoring.kinds import rules_of
 from mlcli.scoring.model_results import Group, ModelResult
 from mlcli.scoring.plots import histogram
 from mlcli.tasks.association import RuleAnswers
-from mlcli.tasks.cluster_profiles import READING, SHOWN, only_largest
-from mlcli.tasks.clustering import ClusterAnswers
+from mlcli.tasks.clustering import READING, SHOWN, ClusterAnswers, only_largest
 
 
 def clustering_elements(group: Group) -> Iterator[Element]:

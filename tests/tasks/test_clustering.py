@@ -11,7 +11,7 @@ from mlcli.core.schema import Column
 from mlcli.core.tables import Table
 from mlcli.models.clusters.k_means import KMeans
 from mlcli.prepare.standardise import Standardise
-from mlcli.tasks.cluster_profiles import described, profile_of
+from mlcli.tasks.clustering import described, profile_of
 from tests.golden.test_k_means import rows
 
 CLUSTER = np.array([0, 0, 1, 1], np.int32)
