@@ -35,10 +35,7 @@ class Accepts:
 
     @staticmethod
     def by_all(parts: Sequence[Accepts]) -> Accepts:
-        """What several methods accept together: for ``ANY_OF`` what one of them does, else what all of them do."""
-        named = {field.name: [getattr(part, field.name) for part in parts] for field in fields(Accepts)}
-        return Accepts(**{name: (any if name in ANY_OF else all)(values) for name, values in named.items()})
-
-
-ANY_OF = ("levels_only", "sensitive", "context", "prefers_scaled")
-"""What several methods have together if one of them has it."""
+        """What several methods accept together: what all of them do; needs and preferences are those of any."""
+        of_any = ("levels_only", "sensitive", "context", "prefers_scaled")
+        values = {field.name: [getattr(part, field.name) for part in parts] for field in fields(Accepts)}
+        return Accepts(**{name: any(value) if name in of_any else all(value) for name, value in values.items()})

@@ -9,9 +9,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 
-LINE = re.compile(r":\d+(:\d+)?$")
-"""How a place ends that is more than a file."""
-
 
 class ExitCode(IntEnum):
     """What the shell is told; scripts depend on these numbers."""
@@ -112,22 +109,20 @@ class MlcliWarning(UserWarning):
 
 def raise_all(error: type[MlcliError], problems: Iterable[Problem]) -> None:
     """Raise one error with every problem, each once, or nothing when there are none."""
-    results = tuple(dict.fromkeys(problems))
-    if results:
-        raise error(*results)
+    distinct = tuple(dict.fromkeys(problems))
+    if distinct:
+        raise error(*distinct)
 
 
 def placed(problems: Iterable[Problem], where: str) -> list[Problem]:
     """The same problems; those that do not say in which line they are stand at ``where``."""
-    return [_placed(problem, where) for problem in problems]
-
-
-def _placed(problem: Problem, where: str) -> Problem:
-    """A file without a line goes into the words: what stands here asks for it."""
-    if not where or LINE.search(problem.where):
-        return problem
-    what = f"{problem.where}: {problem.what}" if problem.where else problem.what
-    return replace(problem, what=what, where=where)
+    result = []
+    for problem in problems:
+        if where and not re.search(r":\d+(:\d+)?$", problem.where):
+            what = f"{problem.where}: {problem.what}" if problem.where else problem.what  # a file without a line
+            problem = replace(problem, what=what, where=where)
+        result.append(problem)
+    return result
 
 
 def warn(text: str, category: type[MlcliWarning] = MlcliWarning) -> None:
@@ -170,8 +165,8 @@ class Faults:
         """Every problem, once."""
         return list(dict.fromkeys(problem for error in self.errors for problem in error.problems))
 
-    def raise_any(self, asked: type[MlcliError]) -> None:
-        """Raise all as one error: about data or a model file where that is all, else about what was ``asked``."""
-        types = {asked if type(error) is UsageError else type(error) for error in self.errors}
+    def raise_any(self, usual: type[MlcliError]) -> None:
+        """Raise all as one error: of the type that they share, else of the usual one (as usage errors are)."""
+        types = {usual if type(error) is UsageError else type(error) for error in self.errors}
         if types:
-            raise (types.pop() if len(types) == 1 else asked)(*self.problems())
+            raise (types.pop() if len(types) == 1 else usual)(*self.problems())

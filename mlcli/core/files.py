@@ -16,7 +16,6 @@ from mlcli.core.processes import MARK, is_gone, mark_of
 
 TEMPORARY = re.compile(rf"(\..*\.|mlcli-)(?P<mark>{MARK})[.-]")
 """How temporary files beside their places, and temporary folders, begin: with the mark of their process."""
-MOST_OF_A_NAME = 40
 
 
 def temporary_prefix() -> str:
@@ -47,7 +46,7 @@ def replacing(path: Path) -> Iterator[Path]:
     place = Path(os.path.realpath(path))  # what a link leads to is replaced, not the link
     sweep(place.parent)
     unique = f"{mark_of(os.getpid())}.{secrets.token_hex(4)}"
-    beside = place.with_name(f".{place.name[:MOST_OF_A_NAME]}.{unique}")
+    beside = place.with_name(f".{place.name[:40]}.{unique}")
     try:
         beside.touch(exist_ok=False)
         if place.exists():

@@ -26,10 +26,6 @@ WEIGHTS = (1e-30, 1e30)
 VARIABLE = "MLCLI_MEMORY"
 COPIES = 4
 """How many copies of its training rows a method holds if it does not go through them some at a time."""
-NAMED = 10
-"""How many rows without an answer are named."""
-LOOKED_AT = 8
-"""Among so many rows, each column mostly has a number that is not too small."""
 
 
 def refuse_unlearnable(data: RowsOfTable) -> None:
@@ -94,7 +90,7 @@ def refuse_unanswerable(missing: Flags) -> None:
     """Refuse rows (n × anything) with missing values that a model has no answer for."""
     if missing.any():
         indices = np.flatnonzero(missing.reshape(len(missing), -1).any(axis=1))
-        rows = ", ".join(str(row + 1) for row in indices[:NAMED])
+        rows = ", ".join(str(row + 1) for row in indices[:10])
         which = f"{len(indices)} of {len(missing)} rows, the first of them: {rows}"
         what = f"the model has no answer for {which if len(missing) > 1 else 'the row'}"
         raise DataError(what, hint="fill their empty cells, or train with a step that does: steps: [impute]")
@@ -107,7 +103,7 @@ def _plainly_moderate(numbers: Array, weights: Array) -> bool:
     with np.errstate(over="ignore", invalid="ignore"):
         if not np.dot(flat, flat) <= most**2:
             return False
-    subset = numbers[np.flatnonzero(weights[:LOOKED_AT] > 0)]
+    subset = numbers[np.flatnonzero(weights[:8] > 0)]  # mostly enough for a number that is not too small
     return bool((np.abs(subset).max(axis=0, initial=0.0) >= least).all())
 
 

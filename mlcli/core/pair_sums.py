@@ -12,9 +12,6 @@ import numpy as np
 
 from mlcli.core.tables import Array, Codes, Flags, Rows
 
-EVERY = np.inf
-"""The margin within which all pairs lie."""
-
 
 def of_lower(value: Array, group: Codes, score: Array, margin: float, summed: Array) -> Array:
     """For each row a, the sum over the rows b below it in value whose score is above that of a less the margin."""
@@ -30,7 +27,7 @@ def of_higher(value: Array, group: Codes, score: Array, margin: float, summed: A
 def pair_weight(value: Array, group: Codes, weights: Array) -> Array:
     """For each row, what its pairs with rows below it in value weigh together; a pair weighs the product."""
     none = np.zeros(len(value))
-    return np.asarray(weights * of_lower(value, group, none, EVERY, weights[:, None])[:, 0])
+    return np.asarray(weights * of_lower(value, group, none, np.inf, weights[:, None])[:, 0])
 
 
 def pair_balance(value: Array, group: Codes, score: Array, weights: Array) -> Array:
@@ -47,8 +44,7 @@ def share_in_order(value: Array, group: Codes, score: Array, weights: Array) -> 
 
 def dense_ranks(value: Array) -> Rows:
     """The rank of each value among the different ones."""
-    result: Rows = np.unique(value, return_inverse=True)[1]
-    return result
+    return np.asarray(np.unique(value, return_inverse=True)[1])
 
 
 def _swept(level: Rows, group: Codes, stands: Array, asks: Array, summed: Array) -> Array:
@@ -73,14 +69,10 @@ def _before(level: Rows, group: Codes, values: Array) -> Array:
         order = np.lexsort((level >> (digit + 1), group))
         upper = (level[order] >> digit & 1).astype(bool)
         so_far = np.cumsum(np.where(upper[:, None], 0.0, values[order]), axis=0)
-        first = _first_of_run(group[order], level[order] >> (digit + 1))
+        # where the run of entries with the same group and higher digits begins
+        groups, higher = group[order], level[order] >> (digit + 1)
+        begins: Flags = np.append(True, (np.diff(groups) != 0) | (np.diff(higher) != 0))[: len(groups)]
+        first = np.maximum.accumulate(np.where(begins, np.arange(len(groups)), 0))
         earlier = np.where(first[:, None] > 0, so_far[first - 1], 0.0)
         result[order[upper]] += (so_far - earlier)[upper]
-    return result
-
-
-def _first_of_run(group: Codes, level: Rows) -> Rows:
-    """For each entry, where the run of entries with its group and level begins."""
-    begins: Flags = np.append(True, (np.diff(group) != 0) | (np.diff(level) != 0))[: len(group)]
-    result: Rows = np.maximum.accumulate(np.where(begins, np.arange(len(group)), 0))
     return result

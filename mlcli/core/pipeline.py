@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Self
+from typing import Self, cast
 
 import numpy as np
 
@@ -35,7 +35,6 @@ from mlcli.core.rows import R, RowsOfTable
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Rows, Table
 
-FEWEST_ROWS = 4
 WITHOUT_WEIGHTS = "sample-rows with 'balance: up' repeats rows instead"
 
 
@@ -44,25 +43,24 @@ class Pipeline(Model):
     """Steps in front of a model; each step is fitted to the training rows as the previous steps leave them."""
 
     steps: tuple[Step, ...] = ()
-    model: Any
+    model: Model
 
     @property
     def name(self) -> str:
         """The name of the model at the end."""
-        return str(self.model.name)
+        return self.model.name
 
     @property
     def accepts(self) -> Accepts:
         """What all steps and the model accept; named steps decide about scaling, so none is preferred."""
-        accepted = Accepts.by_all([part.accepts for part in (*self.steps, self.model)])
-        unlabelled = any(part.accepts.unlabelled for part in (*self.steps, self.model))
-        return replace(accepted, unlabelled=unlabelled, prefers_scaled=False)
+        accepted = [*(step.accepts for step in self.steps), self.model.accepts]
+        unlabelled = any(part.unlabelled for part in accepted)
+        return replace(Accepts.by_all(accepted), unlabelled=unlabelled, prefers_scaled=False)
 
     @property
     def final(self) -> Model:
         """The model at the end."""
-        final: Model = self.model.final
-        return final
+        return self.model.final
 
     def all_steps(self) -> tuple[Step, ...]:
         """The steps, including those of a nested pipeline."""
@@ -73,15 +71,15 @@ class Pipeline(Model):
         refuse_extremes(table, np.ones(len(table)))
         for step in self.steps:
             table = step.apply(table)
-        prepared: Table = self.model.prepared(table)
-        return prepared
+        return self.model.prepared(table)
 
-    def leave_one_out(self, rows: Any) -> Array | None:
+    def leave_one_out(self, rows: RowsOfTable) -> Array | None:
         """The model's prediction of each row by all others, NaN for rows that must be fitted; None: fit all."""
         final, steps = self.final, self.all_steps()
-        if not isinstance(final, LeaveOneOut) or len(rows) < FEWEST_ROWS:
+        if not isinstance(final, LeaveOneOut) or len(rows) < 4:
             return None
-        if rows.weight is not None or rows.unlabelled is not None or not is_complete(rows.table):
+        unlabelled = getattr(rows, "unlabelled", None)
+        if rows.weight is not None or unlabelled is not None or not is_complete(rows.table):
             return None
         if any(step.columns is not None for step in steps):
             return None
@@ -131,8 +129,7 @@ def final_for(model: Model, row_numbers: Rows) -> Model:
 def predict_rows(model: Model, rows: RowsOfTable) -> Answers:
     """The answers of a fitted model about rows, which its steps prepare first."""
     prepared = rows.with_table(model.prepared(rows.table))
-    answers: Answers = rows.task.predict_rows(final_for(model, rows.rows), prepared)
-    return answers
+    return cast(Answers, rows.task.predict_rows(final_for(model, rows.rows), prepared))
 
 
 def set_threshold(model: Model, learned: RowsOfTable, rows: RowsOfTable) -> None:
@@ -142,8 +139,7 @@ def set_threshold(model: Model, learned: RowsOfTable, rows: RowsOfTable) -> None
 
 def leave_one_out_answers(model: Model, rows: RowsOfTable, predictions: Array) -> Answers:
     """The answers about all rows, each predicted by all others."""
-    answers: Answers = rows.task.leave_one_out_answers(model.final, rows, predictions)
-    return answers
+    return cast(Answers, rows.task.leave_one_out_answers(model.final, rows, predictions))
 
 
 def explain_row(model: Model, table: Table) -> Explanation:

@@ -1,6 +1,6 @@
-"""What who waits is told: how far one long computation is, and that kernels are loaded or compiled.
+"""Progress of one long computation, and the time to load or compile kernels.
 
-Loading and compiling is done once, for all methods that come after: it is not among the seconds of a method.
+Kernels are loaded and compiled once for all methods, so this is not part of the seconds of a method.
 """
 
 from __future__ import annotations
@@ -10,8 +10,6 @@ from time import perf_counter
 from typing import Self, TypeVar
 
 T = TypeVar("T")
-LONG = 1.0
-"""Seconds after which somebody who waits should know why."""
 
 
 class Advancing:
@@ -74,7 +72,7 @@ class Compiling:
         self._tell()
 
     def _tell(self) -> None:
-        if self.on_long is not None and self.seconds >= LONG:
+        if self.on_long is not None and self.seconds >= 1.0:
             tell, self.on_long = self.on_long, None
             tell()
 

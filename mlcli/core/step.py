@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
 from mlcli.core.accepts import Accepts
-from mlcli.core.errors import DataError, FitError, Problem, UsageError
+from mlcli.core.errors import DataError, FitError, Problem, UsageError, raise_all
 from mlcli.core.findings import Explanation
 from mlcli.core.names import did_you_mean, free_name
 from mlcli.core.params import learned, param
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from mlcli.core.abilities import LeaveOneOutTable
     from mlcli.core.model import Model
 
-Part = tuple[Column, Any]
-"""A column with its cells."""
+T = TypeVar("T")
 
 
 @dataclass(kw_only=True, eq=False)
@@ -97,7 +96,16 @@ class Step:
         """All columns behind the step, including those that it is not for; unknown names are refused."""
         if self.columns is None:
             return self.columns_after(columns)
-        _refuse_unknown(self.id, columns, self.columns)
+        unknown = [word for word in self.columns if word not in COLUMN_KINDS and not _meant_by(word, columns)]
+        names = (*(column.name for column in columns), *COLUMN_KINDS)
+        problems = (
+            Problem(
+                f"{self.id}: there is no column '{word}' before it",
+                hint=did_you_mean(word, names, "columns and kinds"),
+            )
+            for word in dict.fromkeys(unknown)
+        )
+        raise_all(UsageError, problems)
         seen = self.seen_of(columns)
         after = ((column, None) for column in self.columns_after(seen))
         return tuple(column for column, _ in put_back(((column, None) for column in columns), seen, after))
@@ -113,9 +121,8 @@ class Step:
 
     def apply(self, table: Table) -> Table:
         """The table with the columns that it is for transformed."""
-        return self.transform(table) if self.columns is None else self._transformed(table)
-
-    def _transformed(self, table: Table) -> Table:
+        if self.columns is None:
+            return self.transform(table)
         transformed = self.transform(self._seen_in(table))
         return Table.of(put_back(table.parts(), self.seen_of(table.columns), transformed.parts()), len(table))
 
@@ -174,25 +181,17 @@ def _meant_by(word: str, columns: Sequence[Column]) -> list[Column]:
     return [column for column in columns if fnmatchcase(column.name, word)]
 
 
-def _refuse_unknown(whose: str, columns: Sequence[Column], sequence: Sequence[str]) -> None:
-    """Refuse names and patterns that match no column; a kind may be absent."""
-    names = [column.name for column in columns]
-    unknown = [word for word in sequence if word not in COLUMN_KINDS and not _meant_by(word, columns)]
-    if unknown:
-        hints = {word: did_you_mean(word, (*names, *COLUMN_KINDS), "columns and kinds") for word in unknown}
-        missing = {f"{whose}: there is no column '{word}' before it": hint for word, hint in hints.items()}
-        raise UsageError(*(Problem(what, hint=hint) for what, hint in missing.items()))
-
-
-def put_back(parts: Iterable[Part], seen: Sequence[Column], made: Iterable[Part]) -> Iterator[Part]:
-    """All columns after a step has turned the ``seen`` ones into ``made``.
+def put_back(
+    parts: Iterable[tuple[Column, T]], seen: Sequence[Column], made: Iterable[tuple[Column, T]]
+) -> Iterator[tuple[Column, T]]:
+    """All columns, with their cells, after a step has turned the ``seen`` ones into ``made``.
 
     Other columns stay as they are, and columns that keep their name keep their place. A new column follows the one
     that the step has put in front of it; the first new ones replace the first seen column.
     """
     parts, names = list(parts), {column.name for column in seen}
     others = {column.name for column, _ in parts} - names
-    runs: dict[str | None, list[Part]] = {None: []}
+    runs: dict[str | None, list[tuple[Column, T]]] = {None: []}
     last: str | None = None
     for column, cells in made:
         if column.name in names:

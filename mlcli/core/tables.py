@@ -87,10 +87,12 @@ class Table:
     def select(self, names: Iterable[str]) -> Table:
         """Some of the columns, in the order of the file."""
         requested = set(names)
+        numbers = [column.name in requested for column in self.number_columns]
+        codes = [column.name in requested for column in self.code_columns]
         return Table(
             tuple(column for column in self.columns if column.name in requested),
-            _kept(self.numbers, [column.name in requested for column in self.number_columns]),
-            _kept(self.codes, [column.name in requested for column in self.code_columns]),
+            self.numbers if all(numbers) else np.take(self.numbers, np.flatnonzero(numbers), axis=1),
+            self.codes if all(codes) else np.take(self.codes, np.flatnonzero(codes), axis=1),
         )
 
 
@@ -124,11 +126,6 @@ def _side_by_side(columns: list[Cells], rows: int, dtype: type[Cell]) -> NDArray
     if indices == list(range(block.shape[1])):
         return block
     return np.take(block, indices, axis=1)
-
-
-def _kept(cells: NDArray[Cell], requested: list[bool]) -> NDArray[Cell]:
-    """Some of the columns; all of them are not copied."""
-    return cells if all(requested) else np.take(cells, np.flatnonzero(requested), axis=1)
 
 
 def cell_text(column: Column, cell: float) -> str:

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from typing import Any, Generic, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mlcli.core.answers import Answers
 from mlcli.core.errors import ImpossibleAnswerError
@@ -22,9 +21,6 @@ from mlcli.core.tables import Array, Flags, Rows, Table
 
 M = TypeVar("M", bound=Model)
 A = TypeVar("A", bound=Answers)
-
-TOLERANCE = 1e-6
-"""How far probabilities may fall below 0, and their sum may be from 1."""
 
 
 class Task(Generic[M, R, A]):
@@ -104,21 +100,22 @@ class Task(Generic[M, R, A]):
 AnyTask = Task[Any, Any, Any]
 
 
-def refuse_impossible(model: Model, values: NDArray[Any], shape: tuple[int, ...]) -> None:
+def refuse_impossible(model: Model, values: Array, shape: tuple[int, ...]) -> None:
     """Refuse predictions that are not finite numbers in an array of this shape."""
     values = np.asarray(values)
     if values.shape != shape or values.dtype.kind not in "fiu":
         what = f"an array of shape {values.shape} and type {values.dtype}"
         raise ImpossibleAnswerError(f"{model.name} answered {what}, where numbers of shape {shape} were asked for")
     if not np.isfinite(values).all():
-        bad = ~np.isfinite(values.reshape(len(values), -1)).all(axis=1)
+        bad = np.asarray(~np.isfinite(values.reshape(len(values), -1)).all(axis=1))
         raise _impossible(model, "something that is not a number", bad)
 
 
-def refuse_no_probabilities(model: Model, values: NDArray[Any], shape: tuple[int, ...]) -> None:
+def refuse_no_probabilities(model: Model, values: Array, shape: tuple[int, ...]) -> None:
     """Refuse predictions that are not probabilities of rows × classes."""
     refuse_impossible(model, values, shape)
-    bad = (values < -TOLERANCE).any(axis=1) | (np.abs(values.sum(axis=1) - 1) > TOLERANCE)
+    tolerance = 1e-6
+    bad = (values < -tolerance).any(axis=1) | (np.abs(values.sum(axis=1) - 1) > tolerance)
     if bad.any():
         raise _impossible(model, "probabilities that are negative or do not sum to 1", bad)
 

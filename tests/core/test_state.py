@@ -95,6 +95,7 @@ def test_a_pipeline_comes_back_with_all_that_it_learned() -> None:
     back = through_json(pipeline)
     assert isinstance(back, Pipeline)
     assert isinstance(back.model, ZeroR)
+    assert isinstance(pipeline.model, ZeroR)
     assert (back.columns_, back.target_, back.model.classes_) == (pipeline.columns_, "y", ("no", "yes"))
     assert back.model.mean_.tobytes() == pipeline.model.mean_.tobytes()
 

@@ -68,9 +68,9 @@ def test_the_eigenvalues_of_the_correlation(by: str, ddof: int) -> None:
 def test_the_method_after_standardising_has_the_eigenvalues_of_the_correlation() -> None:
     """Both divide by N at their defaults, so that the eigenvalues add up to the number of columns."""
     rows = unlabelled(HAEMATOLOGY, "projection")
-    pipeline = Pipeline(steps=(Standardise(),), model=PrincipalComponents())
-    learn(pipeline, rows, np.random.default_rng(1))
-    assert pipeline.model.variances_ == pytest.approx(CORRELATION, abs=PRINTED)
+    model = PrincipalComponents()
+    learn(Pipeline(steps=(Standardise(),), model=model), rows, np.random.default_rng(1))
+    assert model.variances_ == pytest.approx(CORRELATION, abs=PRINTED)
 
 
 def test_the_singular_values_of_the_centred_table() -> None:
@@ -108,9 +108,9 @@ def test_the_reconstruction_error_of_the_notes(components: int, error: float) ->
 
 @pytest.mark.parametrize("before", [(), (Standardise(ddof=1),)])
 def test_ninety_percent_of_the_variance_needs_three(before: Any) -> None:
-    pipeline = Pipeline(steps=before, model=PrincipalComponents(share=0.9))
-    learn(pipeline, unlabelled(HAEMATOLOGY, "projection"), np.random.default_rng(1))
-    assert pipeline.model.kept_ == 3
+    model = PrincipalComponents(share=0.9)
+    learn(Pipeline(steps=before, model=model), unlabelled(HAEMATOLOGY, "projection"), np.random.default_rng(1))
+    assert model.kept_ == 3
     table = unlabelled(HAEMATOLOGY, "projection").table
     step = fitted_step(PcaStep(share=0.9), table)
     assert len(step.apply(table).columns) == 3

@@ -84,9 +84,10 @@ def test_class_weights_are_those_of_scikit_learn() -> None:
 def test_a_model_behind_class_weights_is_that_of_scikit_learn() -> None:
     data = rows((60, 9))
     data = data.with_table(data.table.select(["a", "b"]))
-    model = Pipeline(steps=(ClassWeights(),), model=build(MODELS.load("logistic-regression"), {}))
+    final = build(MODELS.load("logistic-regression"), {})
+    model = Pipeline(steps=(ClassWeights(),), model=final)
     learn(model, data, np.random.default_rng(1))
-    l2 = model.model.l2
+    l2 = final.l2
     theirs = LogisticRegression(C=1 / l2 if l2 else np.inf, class_weight="balanced", tol=1e-10, max_iter=10_000)
     theirs.fit(data.table.numbers, data.y)
     assert probabilities(model, data) == pytest.approx(theirs.predict_proba(data.table.numbers), abs=1e-5)
@@ -182,10 +183,10 @@ def test_noise_is_as_large_as_it_says_and_in_the_chosen_columns() -> None:
 def test_steps_before_it_have_learned_from_the_rows_as_they_were() -> None:
     data = rows()
     scaled = Standardise()
-    pipeline = Pipeline(steps=(scaled, SampleRows(balance="down")), model=MODELS.load("zero-r")())
-    learn(pipeline, data, np.random.default_rng(1))
+    model = MODELS.load("zero-r")()
+    learn(Pipeline(steps=(scaled, SampleRows(balance="down")), model=model), data, np.random.default_rng(1))
     assert scaled.mean_ == pytest.approx(data.table.numbers.mean(axis=0))
-    assert pipeline.model.class_totals_.tolist() == [5, 5, 5]
+    assert model.class_totals_.tolist() == [5, 5, 5]
 
 
 def test_unsupervised_rows_are_refused() -> None:

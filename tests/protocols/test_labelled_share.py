@@ -130,8 +130,9 @@ def test_rows_without_a_class_in_the_file_are_learned_from_where_that_is_accepte
     dataset = load(str(path))
     plain, taught = (train(toy.cell(use, dataset)) for use in ("naive-bayes", "self-training"))
     assert len(plain.rows) == len(taught.rows) == 10
-    assert plain.pipeline.model.class_totals_.sum() == 10
-    model = taught.pipeline.model
+    bayes: Any = plain.pipeline.model
+    assert bayes.class_totals_.sum() == 10
+    model: Any = taught.pipeline.model
     assert model.moved_.sum() + model.left_ == 70
     assert model.base_.class_totals_.sum() == 10 + model.moved_.sum()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -144,7 +145,8 @@ def test_training_learns_from_every_row() -> None:
     data = toy.dataset()
     trained = train(toy.cell(data=data))
     shares = np.bincount(data.table.cells("y")) / 40
-    assert trained.pipeline.model.predict_proba(trained.rows.table)[0] == pytest.approx(shares)
+    model: Any = trained.pipeline.model
+    assert model.predict_proba(trained.rows.table)[0] == pytest.approx(shares)
     assert trained.pipeline.target_ == "y"
 
 

@@ -78,9 +78,8 @@ def test_a_model_for_numbers_is_saved_in_the_same_way(tmp_path: Path) -> None:
     data = toy.values()
     save_model(tmp_path / "m", made(data, "regression"))
     loaded = load_model(tmp_path / "m")
-    assert loaded.pipeline.model.predict_values(loaded.table_of(data))[0] == pytest.approx(
-        data.table.cells("y").mean()
-    )
+    model: Any = loaded.pipeline.model
+    assert model.predict_values(loaded.table_of(data))[0] == pytest.approx(data.table.cells("y").mean())
 
 
 def test_the_same_training_writes_the_same_file(path: Path, tmp_path: Path) -> None:

@@ -205,7 +205,8 @@ def test_steps_inside_learn_from_training_rows_alone() -> None:
 
 def test_each_bag_has_steps_of_its_own() -> None:
     made = prepare(the_cell(ModelSpec("bagging", {"base": "knn", "bags": 2})))
-    first, second = made.learner.fitted(made.rows, 0).model.models_
+    bagging: Any = made.learner.fitted(made.rows, 0).model
+    first, second = bagging.models_
     scaled = [next(step for step in one.steps if step.id == "standardise") for one in (first, second)]
     assert not np.array_equal(scaled[0].mean_, scaled[1].mean_)
 
