@@ -120,7 +120,7 @@ class Staged:
     """A method whose fit proceeds in stages, such as rounds or trees."""
 
     stage_name: ClassVar[str]
-    """What the stages are called; also the parameter that sets their number."""
+    """The name of the stages, and of the parameter that sets their number."""
 
     def stages(self) -> int:
         """The number of stages of the fitted model."""
@@ -132,10 +132,10 @@ class Staged:
 
 
 class RowExplainer:
-    """A method that can explain its answer about one row."""
+    """A method that can explain its prediction for one row."""
 
     def explain_answer(self, table: Table) -> Explanation:
-        """How the model arrives at its answer about a table of one row, or of one sequence."""
+        """How the model arrives at its prediction for a table of one row, or of one sequence."""
         raise NotImplementedError
 
 
@@ -172,7 +172,7 @@ class HasImportances:
 
 
 class CountsParameters:
-    """A method that tells how many numbers its fit adjusts."""
+    """A method that counts the numbers that its fit adjusts."""
 
     adjustable: ClassVar[tuple[str, ...]] = ()
     """The learned fields that hold them, such as coefficients or weights."""

@@ -1,4 +1,4 @@
-"""The errors a user may meet: what is wrong, where, what was given and what would work."""
+"""Errors and warnings for users: what is wrong, where, and how to fix it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    """What the shell is told; scripts depend on these numbers."""
+    """The exit codes of the shell; scripts depend on these numbers."""
 
     DONE = 0
     BUG = 1
@@ -26,7 +26,7 @@ class ExitCode(IntEnum):
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong: where it stands, what it is, and what would work."""
+    """One problem: what is wrong, where, and a hint how to fix it."""
 
     what: str
     where: str = ""
@@ -39,7 +39,7 @@ class Problem:
 
 
 class MlcliError(Exception):
-    """Something the user can act on; it carries every problem found, not only the first."""
+    """An error that the user can fix; it has every problem found, not only the first."""
 
     exit_code = ExitCode.BUG
 
@@ -54,7 +54,7 @@ class MlcliError(Exception):
 
     @property
     def in_a_line(self) -> str:
-        """Every problem with what would work, for a place where only a line is."""
+        """Every problem with its hint, in one line."""
         return "; ".join(
             problem.what + (f" ({problem.hint})" if problem.hint else "") for problem in self.problems
         )
@@ -70,41 +70,41 @@ class UsageError(MlcliError):
 
 
 class ExperimentError(MlcliError):
-    """An experiment file that cannot be run as it stands."""
+    """An experiment file that cannot be run."""
 
     exit_code = ExitCode.EXPERIMENT
 
 
 class DataError(MlcliError):
-    """A dataset or sidecar that cannot be read, or that lacks what was asked of it."""
+    """A dataset or sidecar that cannot be read, or that lacks what is needed."""
 
     exit_code = ExitCode.DATA
 
 
 class FitError(MlcliError):
-    """A method that cannot learn from, or answer for, the rows it was given."""
+    """A method that cannot learn from rows, or predict them."""
 
     exit_code = ExitCode.CELLS
 
 
 class ImpossibleAnswerError(FitError):
-    """Answers of a method that are none: of another shape, no numbers, or no probabilities."""
+    """Impossible predictions of a method: of a wrong shape, not finite, or no probabilities."""
 
 
 class StoreError(MlcliError):
-    """A store, or the disk below it, that cannot be read or written."""
+    """A store, or its disk, that cannot be read or written."""
 
     exit_code = ExitCode.STORE
 
 
 class ModelFileError(MlcliError):
-    """A saved model that is refused: damaged, foreign, or not for this data."""
+    """A saved model that is refused: damaged, of another program, or not for this data."""
 
     exit_code = ExitCode.MODEL_FILE
 
 
 class MlcliWarning(UserWarning):
-    """Something a method wants said beside its results, such as an iteration that stopped early."""
+    """A warning of a method beside its results, such as an iteration that stopped early."""
 
 
 def raise_all(error: type[MlcliError], problems: Iterable[Problem]) -> None:
@@ -115,7 +115,7 @@ def raise_all(error: type[MlcliError], problems: Iterable[Problem]) -> None:
 
 
 def placed(problems: Iterable[Problem], where: str) -> list[Problem]:
-    """The same problems; those that do not say in which line they are stand at ``where``."""
+    """The same problems; those without a line get the place ``where``."""
     result = []
     for problem in problems:
         if where and not re.search(r":\d+(:\d+)?$", problem.where):
@@ -126,7 +126,7 @@ def placed(problems: Iterable[Problem], where: str) -> list[Problem]:
 
 
 def warn(text: str, category: type[MlcliWarning] = MlcliWarning) -> None:
-    """Have something said beside results."""
+    """Warn beside the results."""
     warnings.warn(text, category, stacklevel=3)
 
 
@@ -149,13 +149,13 @@ def captured_warnings() -> Iterator[list[str]]:
 
 @dataclass(frozen=True)
 class Faults:
-    """Errors collected until everything has been looked at, so that a user meets all of them at once."""
+    """Errors collected until everything is checked, so that a user sees all of them at once."""
 
     errors: list[MlcliError] = field(default_factory=list)
 
     @contextmanager
     def collected(self, where: str = "") -> Iterator[None]:
-        """Run the body; an error of the user's is kept, and stands at ``where`` unless it says better."""
+        """Run the body and keep an error for users; it gets the place ``where`` unless it has one."""
         try:
             yield
         except MlcliError as error:

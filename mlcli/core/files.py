@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all: beside their place first, then moved there."""
+"""Files that are written completely or not at all: next to their target first, then renamed."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from mlcli.core.errors import StoreError
 from mlcli.core.processes import MARK, is_gone, mark_of
 
 TEMPORARY = re.compile(rf"(\..*\.|mlcli-)(?P<mark>{MARK})[.-]")
-"""How temporary files beside their places, and temporary folders, begin: with the mark of their process."""
+"""The beginning of the names of temporary files and folders, with the mark of their process."""
 
 
 def temporary_prefix() -> str:
-    """How the temporary folders of this process begin."""
+    """The beginning of the names of temporary folders of this process."""
     return f"mlcli-{mark_of(os.getpid())}-"
 
 
@@ -39,7 +39,7 @@ def sweep(folder: Path) -> None:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A file beside ``path`` to write to; it takes the place of ``path`` when the body has ended well."""
+    """A file next to ``path`` to write to; it replaces ``path`` when the body has ended without an error."""
     if path.exists() and not path.is_file():  # a pipe or a device is written to; opening a folder is refused
         yield path
         return
@@ -64,7 +64,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def write(path: Path, content: str | bytes, hint: str = "") -> None:
-    """Write a file, or say why it cannot be written."""
+    """Write a file; the error tells why it cannot be written."""
     try:
         with replacing(path) as beside:
             beside.write_bytes(content.encode() if isinstance(content, str) else content)

@@ -1,4 +1,4 @@
-"""What a model says of itself, as data: tables, bars, curves, points; who shows it decides how it looks."""
+"""What a model reports about itself, as data: tables, bars, curves, points. Renderers decide how it looks."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ Entry = str | float | int | None
 FindingCode = Literal[
     "", "candidates", "coefficients", "importance", "level-profile", "loadings", "mean-profile", "scree"
 ]
-"""What a finding is, where others look for it; empty for those that are only shown."""
+"""Codes of findings that other code looks for; empty for findings that are only shown."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that was found, under its title; the note says how to read it."""
+    """A finding with its title; the note tells how to read it."""
 
     JSON_KIND: ClassVar[bool] = True
     title: str
@@ -42,12 +42,12 @@ class Lines(Finding):
 
 @dataclass(frozen=True)
 class Choices(Finding):
-    """What inner splits chose: values by name, and the inner score of the choice."""
+    """The values that inner splits chose, by name, with their inner score."""
 
     names: tuple[str, ...]
     values: tuple[Entry, ...]
     edges: tuple[str, ...]
-    """For each value "lowest" or "highest" where it is at the end of the values tried, else empty."""
+    """For each value "lowest" or "highest" if it is at that end of the values tried, else empty."""
     metric: str
     score: float
     error: float | None = None
@@ -56,12 +56,12 @@ class Choices(Finding):
 
 @dataclass(frozen=True)
 class Picture(Finding):
-    """A finding that is drawn; who draws it leaves title and note to the elements round it."""
+    """A finding that is drawn; its title and note are shown beside the drawing."""
 
 
 @dataclass(frozen=True)
 class Bars(Picture):
-    """A bar for each label, as long as its value; further columns stand beside it."""
+    """A bar for each label, as long as its value, with further columns beside it."""
 
     header: tuple[str, ...]
     """What the labels are, what the values measure, and what each further column holds."""
@@ -72,19 +72,19 @@ class Bars(Picture):
 
 @dataclass(frozen=True)
 class Curve(Picture):
-    """Lines over the same points; None where a line has no value."""
+    """Lines over the same points; a missing value is None."""
 
     over: str
     points: tuple[float, ...]
     series: tuple[tuple[str, tuple[float | None, ...]], ...]
     """Each line with its name."""
     bands: tuple[tuple[str, tuple[tuple[float, float] | None, ...]], ...] = ()
-    """Round some of the lines, by name: from where to where values spread at each point."""
+    """The bands around some of the lines, by name: the lower and upper end at each point."""
 
 
 @dataclass(frozen=True)
 class Histogram(Picture):
-    """How many values lie between one edge and the next; those of each name for themselves."""
+    """How many values lie between one edge and the next, for each name."""
 
     measure: str
     edges: tuple[float, ...]
@@ -94,18 +94,18 @@ class Histogram(Picture):
 
 @dataclass(frozen=True)
 class Boxplots(Picture):
-    """A box for each name: from where to where its values lie."""
+    """A box for each name."""
 
     measure: str
     boxes: tuple[tuple[str, tuple[float, ...]], ...]
     """The lower whisker, the first quartile, the median, the third quartile and the upper whisker."""
     outside: tuple[int, ...]
-    """How many values of each lie beyond the whiskers."""
+    """How many values of each name lie beyond the whiskers."""
 
 
 @dataclass(frozen=True)
 class Points(Picture):
-    """Points in a plane, those of each name for themselves."""
+    """Points in a plane, in named groups."""
 
     across: str
     upwards: str
@@ -116,13 +116,13 @@ class Points(Picture):
 
 @dataclass(frozen=True)
 class Cloud(Picture):
-    """Points in space, those of each name for themselves."""
+    """Points in space, in named groups."""
 
     axes: tuple[str, str, str]
     groups: tuple[tuple[str, tuple[tuple[float, float, float], ...]], ...]
 
     def seen_along(self, side: int) -> Points:
-        """The plane that is left where one looks along an axis."""
+        """The projection along an axis."""
         across, upwards = (index for index in range(3) if index != side)
         groups = tuple((name, tuple((p[across], p[upwards]) for p in points)) for name, points in self.groups)
         return Points(self.title, self.axes[across], self.axes[upwards], groups, note=self.note)
@@ -130,40 +130,40 @@ class Cloud(Picture):
 
 @dataclass(frozen=True)
 class Regions(Picture):
-    """What is answered at the places of a plane, and points in it."""
+    """The predictions of a model over a plane, and points in it."""
 
     across: str
     upwards: str
     x: tuple[float, ...]
     y: tuple[float, ...]
     answers: tuple[tuple[float, ...], ...]
-    """A row for each place upwards: numbers, or the places of classes among the names."""
+    """A row for each ``y``: numbers, or indices into ``names``."""
     names: tuple[str, ...]
-    """Of the classes; none where answers are numbers."""
+    """The classes; empty if predictions are numbers."""
     groups: tuple[tuple[str, tuple[tuple[float, float], ...]], ...]
-    """Points, those of each name for themselves."""
+    """Points, in named groups."""
 
 
 @dataclass(frozen=True)
 class Confusions(Picture):
-    """How many rows of each class were answered with which, the classes being many."""
+    """A confusion matrix of many classes."""
 
     labels: tuple[str, ...]
     counts: tuple[tuple[float, ...], ...]
     """A row for each true class."""
 
     def taken_for(self, true: int) -> list[tuple[str, float]]:
-        """What rows of a class were taken for, with how many, the most first."""
+        """The wrong predictions for rows of a class with their counts, the most frequent first."""
         wrong = [index for index, count in enumerate(self.counts[true]) if count and index != true]
-        order = sorted(wrong, key=lambda place: -self.counts[true][place])
-        return [(self.labels[place], self.counts[true][place]) for place in order]
+        order = sorted(wrong, key=lambda index: -self.counts[true][index])
+        return [(self.labels[index], self.counts[true][index]) for index in order]
 
 
 @dataclass(frozen=True)
 class Dendrogram(Picture):
-    """Which two parts each merge joins, and at which height.
+    """The two parts that each merge joins, and its height.
 
-    Parts are numbered: the leaves from top to bottom, then what each merge makes.
+    Parts are numbered: the leaves from top to bottom, then the results of the merges.
     """
 
     leaves: tuple[str, ...]
@@ -173,7 +173,7 @@ class Dendrogram(Picture):
 
 @dataclass(frozen=True)
 class Graph(Picture):
-    """Which nodes lead to which; where it is not directed, which are joined."""
+    """A graph of nodes and edges."""
 
     nodes: tuple[str, ...]
     edges: tuple[tuple[int, int], ...]
@@ -186,27 +186,27 @@ class Tree(Picture):
 
     depths: tuple[int, ...]
     conditions: tuple[str, ...]
-    """What leads to each node from the one above it; empty for the root."""
+    """The condition under which a row goes to each node from its parent; empty for the root."""
     answers: tuple[str, ...]
     shares: tuple[float, ...]
-    """How sure each answer is: 1 where it is certain."""
+    """The confidence of each answer, at most 1."""
     rows: tuple[float, ...]
     """The weight of the training rows at each node."""
 
     def leaves(self) -> list[bool]:
-        """Which nodes have none below them."""
+        """Which nodes are leaves."""
         return [depth >= below for depth, below in pairwise([*self.depths, 0])]
 
 
 @dataclass(frozen=True)
 class CriticalDifference(Picture):
-    """Mean ranks of models over datasets, best first, and how far two must lie apart to differ."""
+    """Mean ranks of models over datasets, best first, and the difference at which two ranks differ."""
 
     names: tuple[str, ...]
     ranks: tuple[float, ...]
     difference: float
     groups: tuple[tuple[int, ...], ...]
-    """The places of models that cannot be told apart."""
+    """The indices of models whose ranks do not differ significantly."""
 
 
 Explanation = tuple[Finding, ...]
@@ -218,25 +218,25 @@ LONG: dict[type[Finding], tuple[str, ...]] = {
     Lines: ("lines",),
     Tree: ("depths", "conditions", "answers", "shares", "rows"),
 }
-"""The fields of findings that may grow with the data."""
+"""The fields of findings that grow with the data."""
 
 
 def as_json(finding: Finding) -> Json:
-    """A finding as the store keeps it, with what kind of finding it is."""
+    """A finding as JSON for the store, with its kind."""
     described = {field.name: _listed(getattr(finding, field.name)) for field in fields(finding)}
     return {"kind": type(finding).__name__.lower(), **described}
 
 
 def from_json(described: Json) -> Finding:
-    """The finding that ``as_json`` described."""
+    """The finding from the JSON of ``as_json``."""
     plain: Json = {name: _tupled(value) for name, value in described.items() if name != "kind"}
     return KINDS[described["kind"]](**plain)
 
 
 def shortened(finding: Finding, count: int) -> Finding:
-    """The same in plain values, with no more rows, lines or nodes than so many; the note says what is left out.
+    """The same in plain values, with at most ``count`` rows, lines or nodes; the note tells how many are left out.
 
-    A tree is cut at a depth, so that what is kept of it is a tree.
+    A tree is cut at a depth, so that it stays a tree.
     """
     long = {name: getattr(finding, name) for name in LONG.get(type(finding), ())}
     indices = _near_the_root(finding.depths, count) if isinstance(finding, Tree) else range(count)
@@ -252,7 +252,7 @@ def shortened(finding: Finding, count: int) -> Finding:
 
 
 def _near_the_root(depths: tuple[int, ...], count: int) -> list[int]:
-    """The nodes down to the depth to which there are no more than so many."""
+    """The nodes down to the largest depth with at most ``count`` nodes."""
     deepest = 0
     while deepest < max(depths) and sum(depth <= deepest + 1 for depth in depths) <= count:
         deepest += 1

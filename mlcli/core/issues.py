@@ -1,4 +1,4 @@
-"""What a check has to say: an issue with its gravity, what shows it, and what repairs it."""
+"""Issues that checks find: their gravity, their evidence, and repairs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ GRAVITIES: dict[Gravity, str] = {
     "warning": "something is worth a look before numbers are believed",
     "advice": "nothing is wrong, and something could be better",
 }
-"""From the gravest to the lightest, each with what it means."""
+"""The gravities in descending order, each with its meaning."""
 Place = Literal["option", "sidecar", "experiment", "file"]
 PLACES: dict[Place, str] = {
     "option": "in the shell",
@@ -24,41 +24,41 @@ PLACES: dict[Place, str] = {
     "experiment": "in the experiment file",
     "file": "in the data",
 }
-"""Where a repair is made, in words."""
+"""Where a repair is made."""
 
 
 @dataclass(frozen=True)
 class Repair:
-    """What is to be pasted: options of a command, or YAML; or what is to be done to the data by hand."""
+    """Text to paste, as options of a command or YAML; or what to change in the data by hand."""
 
     place: Place
     text: str
     role: str = field(default="", metadata=HIDDEN)
-    """The role that it gives to columns, if it gives one."""
+    """The role that it gives to columns, if any."""
 
 
 @dataclass(frozen=True)
 class Issue:
-    """Something that a check has found: a sentence on it, what shows it, and what repairs it."""
+    """A problem that a check has found, with its evidence and repairs."""
 
     gravity: Gravity
     sentence: str
     evidence: str = ""
-    """What shows it, in numbers or by an example."""
+    """Numbers or an example that show the problem."""
     repairs: tuple[Repair, ...] = ()
     """One of them is enough."""
     columns: tuple[str, ...] = ()
-    """The columns that it is about, if it is about some."""
+    """The columns with the problem, if it belongs to columns."""
     shown: tuple[Finding, ...] = ()
-    """Tables and pictures that say more."""
+    """Tables and pictures with details."""
     code: str = ""
     """The id of the check, such as ``duplicates``: ``found_by`` sets it."""
 
 
 class Check(Protocol[Subject]):
-    """A function that looks at a dataset, or at a model under diagnosis, and has issues to name or none.
+    """A function that looks for a problem in a dataset or in a model.
 
-    The first line of its docstring says what it looks for.
+    The first line of its docstring tells what it looks for.
     """
 
     __name__: str
@@ -69,7 +69,7 @@ class Check(Protocol[Subject]):
 
 
 def found_by(checks: Iterable[Check[Subject]], subject: Subject) -> list[Issue]:
-    """What checks find in their subject, the gravest first; the name of each check is the code of its issues."""
+    """The issues that checks find, the gravest first; the name of each check is the code of its issues."""
     return by_gravity(replace(issue, code=code_of(check)) for check in checks for issue in check(subject))
 
 
@@ -79,11 +79,11 @@ def code_of(check: Check[Subject]) -> str:
 
 
 def by_gravity(issues: Iterable[Issue]) -> list[Issue]:
-    """The gravest first; those of one gravity in the order in which they came."""
+    """The issues in descending order of gravity; ties keep their order."""
     order = list(GRAVITIES)
     return sorted(issues, key=lambda issue: order.index(issue.gravity))
 
 
 def is_serious(issue: Issue) -> bool:
-    """Whether it is more than advice: what ``--strict`` fails for."""
+    """Whether ``--strict`` fails because of the issue: it is more than advice."""
     return issue.gravity != "advice"

@@ -1,4 +1,4 @@
-"""Refuse what cannot be learned from: no rows, no weight, and numbers too extreme to be squared.
+"""Refuse rows that no method can learn from: none at all, no weight, or numbers too extreme to be squared.
 
 A float holds 1e-308 to 1e308, and methods multiply squares of cells, weights and numbers of rows. Beyond these
 limits a variance becomes infinite or 0, and a column that matters would silently count as constant.
@@ -25,7 +25,7 @@ NUMBERS = (1e-100, 1e100)
 WEIGHTS = (1e-30, 1e30)
 VARIABLE = "MLCLI_MEMORY"
 COPIES = 4
-"""How many copies of its training rows a method holds if it does not go through them some at a time."""
+"""How many copies of its training rows a method holds unless it processes them in blocks."""
 
 
 def refuse_unlearnable(data: RowsOfTable) -> None:
@@ -40,7 +40,7 @@ def refuse_unlearnable(data: RowsOfTable) -> None:
 
 
 def memory() -> int:
-    """How many bytes of memory may be used: as the environment says, else what the machine has."""
+    """How many bytes of memory may be used: by the environment variable, else all of the machine."""
     stated = os.environ.get(VARIABLE, "").strip()
     if not stated:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 1 << 33
@@ -59,7 +59,7 @@ def refuse_beyond_memory(model: Model, table: Table, bytes_per_pair: float) -> N
 
 
 def refuse_copies(who: str, table: Table, copies: int) -> None:
-    """Refuse so many copies of a table, if memory does not hold them."""
+    """Refuse this many copies of a table if memory does not hold them."""
     what = f"{who} copies its {len(table):,} rows, and needs about {{}} of memory for that"
     from mlcli.core.abilities import methods_for_large_tables
 
@@ -71,7 +71,7 @@ def refuse_copies(who: str, table: Table, copies: int) -> None:
 
 
 def refuse_size(what: str, needed: float, hint: str) -> None:
-    """Refuse what needs more memory than there is; ``what`` has a place for the size it needs."""
+    """Refuse to use more memory than there is; ``what`` has braces for the size."""
     if needed > (there := memory()):
         message = f"{what.format(size(needed))}; there are {size(there)} ({VARIABLE} may say otherwise)"
         raise FitError(message, hint=hint)

@@ -15,12 +15,12 @@ DURATION, SIZE = "a duration such as 60s, 15m or 2h", "a size such as 500MB or 4
 
 
 def seconds_in(written: object) -> float | None:
-    """The seconds of a duration, a number being seconds; None for what is none, or nothing at all."""
+    """The seconds of a duration; a number without a unit is in seconds. None if it is no duration above 0."""
     return _quantity(written, SECONDS)
 
 
 def bytes_in(written: object) -> int | None:
-    """The bytes of a size, which takes a unit; None for what is none, or nothing at all."""
+    """The bytes of a size, which needs a unit; None if it is no size above 0."""
     size = _quantity(written, BYTES_BY_WORD) if isinstance(written, str) else None
     return None if size is None or size < 1 else int(size)
 
@@ -34,7 +34,7 @@ def _quantity(written: object, units: Mapping[str, float]) -> float | None:
 
 
 def number_in(text: str) -> float | None:
-    """The number that a text is, if it is one."""
+    """The number in a text; None if it is no number."""
     try:
         return float(text)
     except ValueError:
@@ -42,7 +42,7 @@ def number_in(text: str) -> float | None:
 
 
 def _sum_of_parts(text: str, units: Mapping[str, float]) -> float | None:
-    """Each number times its unit, added up."""
+    """The sum of the numbers times their units."""
     parts = [(float(number), unit.casefold()) for number, unit in PART.findall(text)]
     if not parts or PART.sub("", text) or not all(unit in units for _, unit in parts):
         return None
@@ -50,7 +50,7 @@ def _sum_of_parts(text: str, units: Mapping[str, float]) -> float | None:
 
 
 def duration(seconds: float) -> str:
-    """Seconds in the unit that suits them, two units from a minute on."""
+    """Seconds in a suitable unit; from a minute on, in two units."""
     if seconds < 60:
         return f"{seconds:.3g} s" if seconds >= 1 or not seconds else f"{1000 * seconds:.3g} ms"
     for unit, lower, size in (("d", "h", 86400), ("h", "min", 3600), ("min", "s", 60)):
@@ -62,7 +62,7 @@ def duration(seconds: float) -> str:
 
 
 def size(count: float) -> str:
-    """Bytes in the unit that suits them."""
+    """Bytes in a suitable unit."""
     for unit in ("TiB", "GiB", "MiB", "KiB"):
         if count >= BYTES[unit]:
             return f"{count / BYTES[unit]:.3g} {unit}"
