@@ -1,1 +1,1 @@
-"""mlcli from Python and notebooks: what the verbs of the shell do, with data frames in and out."""
+"""mlcli from Python and notebooks: the work of the commands, with data frames in and out."""

@@ -1,4 +1,4 @@
-"""``mlcli.eval`` and ``mlcli.run``: what the verbs of these names do, with Python values in and results out."""
+"""``mlcli.eval`` and ``mlcli.run``: the commands of these names, with Python values in and results out."""
 
 from __future__ import annotations
 
@@ -28,8 +28,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     Data = str | Path | pd.DataFrame
-Entry = Any
+Entry = object
 """An id, a saved model, a mapping such as ``{"use": "knn", "params": {"k": 3}}``, or a scikit-learn estimator."""
+Settings = Mapping[str, object]
 PLAIN = (str, int, float, bool, type(None))
 
 
@@ -42,14 +43,14 @@ def eval(  # it is the verb
     sensitive: Sequence[str] = (),
     drop: Sequence[str] = (),
     positive: str | None = None,
-    sidecar: Mapping[str, Any] | None = None,
-    protocol: str | Mapping[str, Any] | None = None,
+    sidecar: Settings | None = None,
+    protocol: str | Settings | None = None,
     average: str = "",
     metrics: Sequence[str] = (),
-    cost: Mapping[str, Any] | None = None,
-    tune: Any = False,
+    cost: Settings | None = None,
+    tune: object = False,
     nested: bool = False,
-    stages: Any = False,
+    stages: object = False,
     training: bool = False,
     seed: int = 1,
     jobs: int | None = None,
@@ -58,26 +59,26 @@ def eval(  # it is the verb
 ) -> Results:
     """Evaluate methods on rows they have not seen: data frames, CSV files, or shipped datasets such as "iris".
 
-    Without ``models`` a panel of methods for the task is judged. No model sees the columns of ``drop``, and
-    ``positive`` is the class that is looked for. ``sidecar`` says of data frames what the sidecar says of a file:
-    roles, kinds of columns, words for missing cells. ``plugins`` are files with own methods.
+    Without ``models`` a panel of methods for the task is evaluated. No model sees the columns of ``drop``, and
+    ``positive`` is the positive class. ``sidecar`` holds for data frames what the sidecar of a file holds: roles,
+    kinds of columns, words for missing cells. ``plugins`` are files with your own methods.
     """
     add_plugins(plugins)
     problems: list[Problem] = []
     settings = tuning_of(YamlNode(plain(tune)), problems)
-    entries = [] if models is None else entries_of(_as_list(models))
-    legal = None if models is None else models_of(entries, problems, tune=settings)
+    specs = None if models is None else models_of(model_entries(_as_list(models)), problems, tune=settings)
     split = None if protocol is None else protocol_of(YamlNode(plain(protocol)), problems)
     if average and average not in AVERAGES:
         problems.append(Problem(f"average is one of {', '.join(AVERAGES)}; was given {average!r}"))
     experiment = Experiment(
         data=tuple(
-            one_dataset(table, target, task, sensitive, drop, positive, sidecar=sidecar) for table in _tables(data)
+            dataset_spec(table, target, task, sensitive, drop, positive, sidecar=sidecar)
+            for table in _tables(data)
         ),
-        models=None if legal is None else tuple(legal),
+        models=None if specs is None else tuple(specs),
         protocol=split,
         average=average,
-        metrics=metrics_of_class(names_in(metrics), positive),
+        metrics=metrics_of_class(as_names(metrics), positive),
         cost=None if cost is None else costs_of(YamlNode(plain(cost)), problems),
         seed=seed,
         stages=stages_of(YamlNode(plain(stages)), problems),
@@ -91,7 +92,7 @@ def eval(  # it is the verb
 
 
 def run(
-    *specs: str | Path | Mapping[str, Any],
+    *specs: str | Path | Settings,
     store: str | Path | None = None,
     jobs: int | None = None,
     fresh: bool = False,
@@ -101,8 +102,8 @@ def run(
 ) -> Results:
     """Run experiments: files, or mappings with their keys; what is in the store is not run again.
 
-    Answers of a file are kept in .mlcli/runs.db beside it, those of a mapping where ``store`` says. ``backend``
-    names a cluster (dask, ray), at an ``address``, whose workers judge everything.
+    Results of a file are kept in .mlcli/runs.db beside it, those of a mapping in ``store``. ``backend`` names a
+    cluster (dask, ray), at an ``address``, whose workers run everything.
     """
     if not specs:
         raise UsageError("no experiment is named", hint="mlcli.run takes files, or mappings with their keys")
@@ -112,7 +113,7 @@ def run(
     return _results_of(placed, RunOptions(jobs, fresh, retry, backend, address))
 
 
-def one_dataset(
+def dataset_spec(
     data: Data,
     target: str | None = None,
     task: str | None = None,
@@ -120,32 +121,32 @@ def one_dataset(
     drop: Sequence[str] = (),
     positive: str | None = None,
     *,
-    sidecar: Mapping[str, Any] | None = None,
+    sidecar: Settings | None = None,
 ) -> DataSpec:
-    """A dataset as it is asked for: a data frame, or a reference to a file."""
-    asked = target, task, names_in(sensitive), names_in(drop), positive
+    """The dataset of a data frame, or of a reference to a file."""
+    columns = target, task, as_names(sensitive), as_names(drop), positive
     if isinstance(data, str | Path):
-        return DataSpec(str(data), *asked)
+        return DataSpec(str(data), *columns)
     source = source_of_frame(data, declared=sidecar)
-    return DataSpec(source.name, *asked, source=source)
+    return DataSpec(source.name, *columns, source=source)
 
 
-def names_in(names: str | Sequence[str]) -> tuple[str, ...]:
-    """Names, of which one may be given by itself."""
+def as_names(names: str | Sequence[str]) -> tuple[str, ...]:
+    """Names; a single one may be given as a text."""
     return (names,) if isinstance(names, str) else tuple(names)
 
 
-def entries_of(models: Sequence[Entry]) -> list[YamlNode]:
-    """Models as an experiment would hold them; what they name may be imported, since the caller names it."""
+def model_entries(models: Sequence[Entry]) -> list[YamlNode]:
+    """Models as an experiment file would hold them; classes that the caller names may be imported."""
     entries = [YamlNode(plain(model)) for model in models]
     allow_imports(import_paths_in([entry.value for entry in entries]))
     return entries
 
 
-def plain(value: Any, leaf: Callable[[Any], Any] | None = None) -> Any:
-    """A value as YAML would hold it; ``leaf`` says what becomes of what is not plain and holds no others."""
+def plain(value: Any, leaf: Callable[[object], object] | None = None) -> Any:
+    """A value as YAML would hold it; ``leaf`` converts values that are not plain."""
     if is_estimator(value):
-        return written(value)
+        return estimator_as_mapping(value)
     if isinstance(value, Mapping):
         return {str(key): plain(item, leaf) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset | range):
@@ -156,19 +157,22 @@ def plain(value: Any, leaf: Callable[[Any], Any] | None = None) -> Any:
     return value if isinstance(value, PLAIN) else leaf(value)
 
 
-def is_estimator(value: Any) -> bool:
-    """Whether a value keeps to scikit-learn's conventions."""
+def is_estimator(value: object) -> bool:
+    """Whether a value has the methods of a scikit-learn estimator."""
     return not isinstance(value, type) and hasattr(value, "get_params") and hasattr(value, "fit")
 
 
-def written(estimator: Any) -> dict[str, Any]:
-    """An estimator as a model of an experiment; the steps of a pipeline stand before its last."""
+def estimator_as_mapping(estimator: Any) -> dict[str, object]:
+    """An estimator as a model of an experiment file; the steps of a pipeline come before its model."""
     if hasattr(estimator, "as_written"):  # one of mlcli.sklearn
-        result: dict[str, Any] = estimator.as_written()
+        result: dict[str, object] = estimator.as_written()
         return result
     if type(estimator).__name__ == "Pipeline":
-        *before, last = (one for _, one in estimator.steps)
-        return {**written(last), "steps": [written(one) for one in before if is_estimator(one)]}
+        *steps, model = (step for _, step in estimator.steps)
+        return {
+            **estimator_as_mapping(model),
+            "steps": [estimator_as_mapping(step) for step in steps if is_estimator(step)],
+        }
     path, default = _import_path(type(estimator)), type(estimator)().get_params(deep=False)
     forget_earlier(path, type(estimator))
     given = estimator.get_params(deep=False)
@@ -178,7 +182,7 @@ def written(estimator: Any) -> dict[str, Any]:
 
 
 def _import_path(cls: type) -> str:
-    """Where it can be imported from, in as few words as its package offers."""
+    """The shortest path that the class can be imported from."""
     public = ".".join(word for word in cls.__module__.split(".") if not word.startswith("_"))
     for module in filter(None, (public, cls.__module__)):
         with suppress(ImportError):
@@ -188,26 +192,26 @@ def _import_path(cls: type) -> str:
     raise UsageError(what, hint="define it at the top level of the module, outside of any function")
 
 
-def _is_default(value: Any, default: Any) -> bool:
+def _is_default(value: object, default: object) -> bool:
     return value is default or (type(value) is type(default) and isinstance(value, PLAIN) and value == default)
 
 
-def _refuse_value(path: str, name: str, value: Any) -> None:
+def _refuse_value(path: str, name: str, value: object) -> None:
     what = f"{path}: {name} holds a {type(value).__name__}, which no experiment can write down"
     raise UsageError(what, hint="leave it at its default, or write a method around it: mlcli new model my-method")
 
 
 def _tables(data: Data | Sequence[Data]) -> Iterator[Data]:
     """Each dataset; a folder or a pattern stands for each of its tables."""
-    for one in _as_list(data):
-        yield from table_files(str(one)) if isinstance(one, str | Path) else [one]
+    for table in _as_list(data):
+        yield from table_files(str(table)) if isinstance(table, str | Path) else [table]
 
 
 def _as_list(value: Any) -> list[Any]:
     return list(value) if isinstance(value, list | tuple) else [value]
 
 
-def _read_experiment(spec: str | Path | Mapping[str, Any]) -> Experiment:
+def _read_experiment(spec: str | Path | Settings) -> Experiment:
     if not isinstance(spec, Mapping):
         return read_experiment(Path(spec), to_run=True)
     import yaml

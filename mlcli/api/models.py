@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mlcli.api.experiments import Entry, entries_of, one_dataset, plain
+from mlcli.api.experiments import Entry, Settings, dataset_spec, model_entries, plain
 from mlcli.api.reports import Report, Watch, unwatched
 from mlcli.api.running import error_of_skipped
 from mlcli.core.errors import MlcliWarning, Problem, UsageError, raise_all
@@ -31,7 +31,7 @@ from mlcli.experiment.saved.saved_model import SavedModel
 from mlcli.experiment.spec.cells import TUNED, UNSPLIT, WHOLE, Cell, DataSpec, Experiment, ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.entries import models_of, tuning_of
 from mlcli.experiment.spec.plan import plan
-from mlcli.experiment.spec.shorthands import Settings
+from mlcli.experiment.spec.shorthands import Settings as TuningSettings
 from mlcli.experiment.spec.suitability import refuse_long_work
 from mlcli.report.columns import Columns, predictions_of, sample_columns
 from mlcli.report.document import Document
@@ -56,7 +56,6 @@ if TYPE_CHECKING:
 
 UNSAVED = Path("the model")
 """What messages call a model that has no file."""
-ROW = "row"
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,7 @@ class Predictions:
     @property
     def columns(self) -> Columns:
         """The rows numbered from 1, the copied columns, and the predictions."""
-        return {ROW: [str(number + 1) for number in range(self.count)], **self.copied, **self.answers}
+        return {"row": [str(number + 1) for number in range(self.count)], **self.copied, **self.answers}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -141,14 +140,14 @@ class TrainedModel(Report):
             )
         copied: Columns = {}
         for name in rows.extra:
-            if name in (ROW, *answers):
+            if name in ("row", *answers):
                 _warn(f"column '{name}' of the file is not copied: the predictions have a column of that name")
             else:
                 copied[name] = rows.text(name)
         return Predictions(len(rows), answers, copied, decision_in_words(self.saved.pipeline))
 
     def explain(self, data: Data | dict[str, str], rows: Sequence[int] = ()) -> Explanations:
-        """How predictions of some rows, numbered from 1, come about; of the first 20 if none are named."""
+        """Explain the predictions of some rows, numbered from 1; of the first 20 if none are named."""
         new_rows = self._new_rows(data)
         with asking(self.path):
             explained_rows = answers_explained(self.saved, new_rows, rows)
@@ -199,18 +198,18 @@ def train(
     sensitive: Sequence[str] = (),
     drop: Sequence[str] = (),
     positive: str | None = None,
-    sidecar: Mapping[str, Any] | None = None,
-    tune: Any = False,
+    sidecar: Settings | None = None,
+    tune: object = False,
     seed: int = 1,
     plugins: Sequence[str | Path] = (),
 ) -> TrainedModel:
-    """Train a model on all rows; how well it predicts, ``mlcli.eval`` tells."""
+    """Train a model on all rows; ``mlcli.eval`` tells how well it predicts."""
     add_plugins(plugins)
     problems: list[Problem] = []
-    specs = models_of(entries_of([model]), problems)
+    specs = models_of(model_entries([model]), problems)
     settings = tuning_of(YamlNode(plain(tune)), problems)
     raise_all(UsageError, problems)
-    dataset = one_dataset(data, target, task, sensitive, drop, positive, sidecar=sidecar)
+    dataset = dataset_spec(data, target, task, sensitive, drop, positive, sidecar=sidecar)
     return train_model(dataset, specs, seed=seed, tune=settings)
 
 
@@ -219,7 +218,7 @@ def train_model(
     models: Sequence[ModelSpec],
     *,
     seed: int = 1,
-    tune: Settings | None = None,
+    tune: TuningSettings | None = None,
     questions: Sequence[str] = (),
     to_save: bool = False,
     watch: Watch = unwatched,
@@ -240,7 +239,7 @@ def train_model(
     return TrainedModel(SavedModel.of(trained, cell.dataset, seed), UNSAVED, cell, trained, answers)
 
 
-def _cell_to_train(dataset: DataSpec, models: Sequence[ModelSpec], seed: int, tune: Settings | None) -> Cell:
+def _cell_to_train(dataset: DataSpec, models: Sequence[ModelSpec], seed: int, tune: TuningSettings | None) -> Cell:
     """The model with its dataset and steps, planned as in an experiment."""
     if len(models) != 1:
         what = f"one model is trained at a time, and these are {len(models)}"
@@ -248,7 +247,7 @@ def _cell_to_train(dataset: DataSpec, models: Sequence[ModelSpec], seed: int, tu
     (model,) = models
     if model.saved is not None:
         what = f"{model.label} has learned already"
-        raise UsageError(what, hint="use it with mlcli predict, or judge it with mlcli eval")
+        raise UsageError(what, hint="use it with mlcli predict, or evaluate it with mlcli eval")
     cells = plan(Experiment((dataset,), tuple(models), UNSPLIT, seed=seed, tune=tune))
     cell = next(cell for cell in cells if cell.model.use in (model.use, TUNED))
     if cell.skipped:

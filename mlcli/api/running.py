@@ -1,4 +1,4 @@
-"""From experiments to results: plans, what to say of them beforehand, runs with or without a store, and shards."""
+"""From experiments to results: plans, remarks on them, runs with or without a store, shards, and curves."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mlcli.api.reports import Report, View, Watch, unwatched
 from mlcli.checks.quick import BEFORE_IT_RUNS, with_issues
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
     from mlcli.experiment.spec.cells import DataSpec
     from mlcli.experiment.spec.sweeps import CurveRequest
     from mlcli.scoring.records import PlanRecord
-
-NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -103,10 +100,10 @@ def run_plan(
     store: Path | None,
     options: RunOptions,
     on_progress: OnProgress | None = None,
-    about: Mapping[str, Any] = NOTHING,
+    about: Mapping[str, object] | None = None,
 ) -> ExperimentOutcome:
     """Run a plan; with a ``store`` the results are kept there, as a run with the facts ``about`` it."""
-    results = _kept_results(plan, store, options, on_progress, about)
+    results = _kept_results(plan, store, options, on_progress, about or {})
 
     @lru_cache
     def run_named(name: str) -> Sequence[CellResult]:
@@ -118,7 +115,11 @@ def run_plan(
 
 
 def _kept_results(
-    plan: Plan, store: Path | None, options: RunOptions, on_progress: OnProgress | None, about: Mapping[str, Any]
+    plan: Plan,
+    store: Path | None,
+    options: RunOptions,
+    on_progress: OnProgress | None,
+    about: Mapping[str, object],
 ) -> list[ModelResult]:
     experiment = plan.experiment
     settings = {**asdict(options), "on_progress": on_progress, "total": experiment.budget.total}
@@ -148,7 +149,7 @@ def _kept_results(
     return results
 
 
-def shard_of(plan: Plan, text: str, store: Path | None) -> tuple[Plan, Path, Mapping[str, Any]]:
+def shard_of(plan: Plan, text: str, store: Path | None) -> tuple[Plan, Path, Mapping[str, object]]:
     """A part of a plan, such as "2/8", with the store of its own and the facts by which shards are joined."""
     from mlcli.experiment.store.store import DEFAULT_PLACE
     from mlcli.experiment.store.transfer import SHARD, plan_digest, shard_from_text

@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import mlcli
-from mlcli.api.experiments import written
+from mlcli.api.experiments import estimator_as_mapping
 from mlcli.data.load import load
 from mlcli.data.shipped import shipped_paths
 from mlcli.data.source import source_of_frame
@@ -191,12 +191,14 @@ def test_estimators_are_judged_as_they_are_made() -> None:
     behind = make_pipeline(StandardScaler(), SVC(C=3))
     nested = BaggingClassifier(base=DecisionTreeClassifier(max_depth=2), bags=3)
     inside = AdaBoostClassifier(estimator=SVC(kernel="linear"))
-    assert written(behind) == {
+    assert estimator_as_mapping(behind) == {
         "use": "sklearn.svm.SVC",
         "params": {"C": 3},
         "steps": [{"use": "sklearn.preprocessing.StandardScaler", "params": {}}],
     }
-    assert written(inside)["params"] == {"estimator": {"use": "sklearn.svm.SVC", "params": {"kernel": "linear"}}}
+    assert estimator_as_mapping(inside)["params"] == {
+        "estimator": {"use": "sklearn.svm.SVC", "params": {"kernel": "linear"}}
+    }
     trained = mlcli.train("iris", behind)
     assert np.array_equal(trained.predict("iris")["prediction"], behind.fit(*iris()).predict(iris()[0]))
     assert "bagging on iris" in str(mlcli.train("iris", nested))
