@@ -27,7 +27,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +41,7 @@ from mlcli.core.ranges import Range
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
 from mlcli.core.tables import MISSING_CODE, Array, Codes, Rows, Table
+from mlcli.core.tolerances import ROUNDING
 from mlcli.tasks.classification import Classifier, LabelledRows
 
 NO_COLUMN = Column("no column", "nominal")
@@ -91,26 +91,21 @@ class OneR(Classifier, CountsParameters, EstimatesFitTime):
         parts = list(data.table.parts()) or [(NO_COLUMN, _missing_cells(data.table))]
         rules = [rule_on(column, cells, data, self.min_bucket) for column, cells in parts]
         self.wrong_ = np.array([rule.wrong for rule in rules])
-        chosen = self._chosen(rules)
-        self.feature_, self.cuts_, self.totals_ = chosen.column, chosen.cuts, chosen.totals
-
-    def _chosen(self, rules: list[ColumnRule]) -> ColumnRule:
-        if self.feature is not None:
-            return self._named(rules, self.feature)
-        # Sums of weights round: columns that tie on paper must tie here.
-        least = self.wrong_.min() + 1e-12 * self.class_totals_.sum()
-        return rules[int(np.argmax(self.wrong_ <= least))]
-
-    def _named(self, rules: list[ColumnRule], name: str) -> ColumnRule:
-        by_name = {rule.column.name: rule for rule in rules}
-        if name not in by_name:
-            raise FitError(f"one-r: there is no column '{name}'", hint=did_you_mean(name, by_name, "columns"))
-        return by_name[name]
+        if self.feature is None:
+            # Sums of weights round: columns that tie on paper must tie here.
+            least = self.wrong_.min() + ROUNDING * self.class_totals_.sum()
+            rule = rules[int(np.argmax(self.wrong_ <= least))]
+        else:
+            by_name = {rule.column.name: rule for rule in rules}
+            if self.feature not in by_name:
+                hint = did_you_mean(self.feature, by_name, "columns")
+                raise FitError(f"one-r: there is no column '{self.feature}'", hint=hint)
+            rule = by_name[self.feature]
+        self.feature_, self.cuts_, self.totals_ = rule.column, rule.cuts, rule.totals
 
     def predict_proba(self, table: Table) -> Array:
-        """The class shares of the training rows with the same value, or of all when there are none."""
-        known = self.feature_ != NO_COLUMN
-        cells = table.cells(self.feature_.name) if known else _missing_cells(table)
+        """The class shares of the training rows with the same value, or of all if there are none."""
+        cells = _missing_cells(table) if self.feature_ == NO_COLUMN else table.cells(self.feature_.name)
         return self._shares()[value_of(self.feature_, cells, self.cuts_)]
 
     def _shares(self) -> Array:
@@ -130,26 +125,27 @@ class OneR(Classifier, CountsParameters, EstimatesFitTime):
 
     def explain(self) -> findings.Explanation:
         """The rule, and how often the rule on each column is wrong in training."""
-        shares = self.wrong_ / self.class_totals_.sum()
         names = (column.name for column in self.columns_ or (NO_COLUMN,))
-        rows = tuple(zip(names, map(float, self.wrong_), map(float, shares), strict=True))
-        columns_table = findings.Table("Rule on each column", ("column", "rows wrong", "error in training"), rows)
-        return (self._rule_table(), columns_table)
+        errors = self.wrong_ / self.class_totals_.sum()
+        columns = findings.Table(
+            "Rule on each column",
+            ("column", "rows wrong", "error in training"),
+            tuple(zip(names, self.wrong_.tolist(), errors.tolist(), strict=True)),
+        )
+        return self._rule_table(), columns
 
     def _rule_table(self) -> findings.Table:
-        shares = self._shares()
-        answers = [self.classes_[code] for code in self.decide(shares)]
-        seen = self.totals_.sum(axis=1)
+        shares, weights = self._shares(), self.totals_.sum(axis=1).tolist()
+        predictions = [self.classes_[code] for code in self.decide(shares)]
         names = value_names(self.feature_, self.cuts_)
-        rows = tuple(
-            (name, answer, float(share), float(weight))
-            for name, answer, share, weight in zip(names, answers, shares.max(axis=1), seen, strict=True)
-            if weight > 0
-        )
-        header = (self.feature_.name, self.target_, "share", "rows")
+        lines = zip(names, predictions, shares.max(axis=1).tolist(), weights, strict=True)
+        rows = tuple(line for line in lines if line[-1] > 0)
         overall = self.classes_[int(self.decide(self.class_totals_[None, :])[0])]
-        other = "any other value" if self.feature_.coded else "an empty cell"
-        note = "" if names[-1] in (row[0] for row in rows) and not self.feature_.coded else f"{other}: {overall}"
+        if self.feature_.coded:
+            note = f"any other value: {overall}"
+        else:
+            note = "" if weights[-1] > 0 else f"an empty cell: {overall}"
+        header = (self.feature_.name, self.target_, "share", "rows")
         return findings.Table(f"One rule on {self.feature_.name}", header, rows, note=note)
 
 
@@ -157,9 +153,9 @@ def _missing_cells(table: Table) -> Codes:
     return np.full(len(table), MISSING_CODE, np.int32)
 
 
-def rule_on(column: Column, cells: NDArray[Any], data: LabelledRows, min_bucket: float) -> ColumnRule:
+def rule_on(column: Column, cells: NDArray[np.generic], data: LabelledRows, min_bucket: float) -> ColumnRule:
     """The rule that training rows give for one column."""
-    cuts = np.empty(0) if column.coded else _cuts(cells, data, min_bucket)
+    cuts = np.empty(0) if column.coded else _cuts(cells.astype(np.float64), data, min_bucket)
     slots = value_count(column, cuts) + 1
     which = value_of(column, cells, cuts)
     totals = _totals(np.where(which < 0, slots - 1, which), slots, data.y, data.weights, len(data.classes))
@@ -177,11 +173,12 @@ def value_count(column: Column, cuts: Array) -> int:
     return len(column.levels) if column.coded else len(cuts) + 1
 
 
-def value_of(column: Column, cells: NDArray[Any], cuts: Array) -> Rows:
+def value_of(column: Column, cells: NDArray[np.generic], cuts: Array) -> Rows:
     """The value of each cell as the row of ``totals`` it belongs to; a cell on a cut is below it."""
     if column.coded:
         return cells.astype(np.intp)
-    return np.where(np.isnan(cells), -1, np.searchsorted(cuts, cells, side="left"))
+    numbers = cells.astype(np.float64)
+    return np.where(np.isnan(numbers), -1, np.searchsorted(cuts, numbers, side="left"))
 
 
 def value_names(column: Column, cuts: Array) -> tuple[str, ...]:

@@ -12,8 +12,6 @@ Cost:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from mlcli.core import findings
@@ -57,11 +55,10 @@ class ZeroR(Classifier, Regressor, CountsParameters):
             return (findings.Lines("Constant prediction", lines=(f"{self.target_} = {self.mean_[0]:.6g}",)),)
         rows = tuple(zip(self.classes_, (float(share) for share in self.mean_), strict=True))
         shares = findings.Table("Class shares", header=(self.target_, "share"), rows=rows)
-        return shares, findings.Table("Impurity of the classes", ("measure", "value"), tuple(self._impurities()))
-
-    def _impurities(self) -> Iterator[tuple[str, float]]:
-        """What a split of a tree can take away from."""
         p = self.mean_[self.mean_ > 0]
-        yield "misclassification, 1 − max p", float(1 - p.max())
-        yield "gini, 1 − Σ p²", float(1 - p @ p)
-        yield "entropy in bits, −Σ p log2 p", float(-p @ np.log2(p)) + 0.0
+        impurities = (
+            ("misclassification, 1 − max p", float(1 - p.max())),
+            ("gini, 1 − Σ p²", float(1 - p @ p)),
+            ("entropy in bits, −Σ p log2 p", float(-p @ np.log2(p)) + 0.0),
+        )
+        return shares, findings.Table("Impurity of the classes", ("measure", "value"), impurities)

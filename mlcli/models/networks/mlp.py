@@ -33,7 +33,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -64,7 +64,7 @@ from mlcli.engines.network.network import (
 )
 from mlcli.engines.network.training import CORRUPTIONS, Examples, History, Plan, pretrain, train
 from mlcli.tasks.classification import Classifier, LabelledRows
-from mlcli.tasks.regression import Regressor, ValuedRows
+from mlcli.tasks.regression import Regressor
 from mlcli.tasks.supervised import SupervisedRows
 
 OF_CLASSES = ("softmax", "step")
@@ -165,14 +165,14 @@ class MultiLayerPerceptron(Classifier, Regressor, CountsParameters, RowExplainer
         self._learn_coding(data)
         rows, aside = held_aside(data, self.validation, rng)
         examples = self._examples(rows)
-        network = self._drawn(everything, examples, rng)
+        network = self._start(everything, examples, rng)
         validation = None if aside is None else self._examples(aside)
         self.history = train(network, self._output, examples, validation, Plan.of(self), rng)
         self.weights_, self.biases_ = network.learned()
         self.training_loss_ = np.array(self.history.training)
         self.validation_loss_ = np.array(self.history.validation)
 
-    def _drawn(self, data: SupervisedRows, examples: Examples, rng: np.random.Generator) -> Network:
+    def _start(self, data: SupervisedRows, examples: Examples, rng: np.random.Generator) -> Network:
         """Hidden layers at random or pre-trained; a last layer that answers the mean target to every row."""
         network = Network((examples.X.shape[1], *self.hidden, examples.Y.shape[1]), self._activations)
         *before, last = network.layers
@@ -189,8 +189,8 @@ class MultiLayerPerceptron(Classifier, Regressor, CountsParameters, RowExplainer
         last.bias[:] = self._output.start(np.average(examples.Y, axis=0, weights=examples.weights))
         return network
 
-    def _learn_coding(self, data: Any) -> None:
-        if self.classes_ is not None:
+    def _learn_coding(self, data: SupervisedRows) -> None:
+        if isinstance(data, LabelledRows):
             self.present_ = np.flatnonzero(data.class_totals > 0).astype(np.int32)
             self.coding_ = data.class_totals / data.class_totals.sum()
             return
@@ -229,34 +229,31 @@ class MultiLayerPerceptron(Classifier, Regressor, CountsParameters, RowExplainer
     def _activations(self) -> list[Activation]:
         return [*(ACTIVATIONS[name](self.alpha) for name in self._names[:-1]), self._output.activation]
 
-    def _examples(self, data: Any) -> Examples:
+    def _examples(self, data: SupervisedRows) -> Examples:
         weights = None if data.weight is None else data.weight / data.weight.mean()
-        return Examples(data.table.numbers, self._coding.targets(data), weights)
+        return Examples(data.table.numbers, self._coding.targets(data.outputs), weights)
 
     def predict_proba(self, table: Table) -> Array:
         """What the units of the classes answer, made to sum to 1."""
-        return self._decoded_answers(self._network(), table)
+        return self._coding.decoded(self._network().answers(table.numbers))
 
     def predict_values(self, table: Table) -> Array:
         """What the unit answers, as a value of the target."""
-        return self._decoded_answers(self._network(), table)
+        return self._coding.decoded(self._network().answers(table.numbers))
 
     def _network(self) -> Network:
         return Network.of(self.weights_, self.biases_, self._activations)
-
-    def _decoded_answers(self, network: Network, table: Table) -> Array:
-        return self._coding.decoded(network.answers(table.numbers))
 
     def stages(self) -> int:
         """A stage for each epoch that was made; a model that was loaded knows none."""
         return len(self.history.training)
 
     def staged(self, table: Table, at: Sequence[int]) -> Iterator[Array]:
-        """What the network would answer had training ended after some epochs."""
+        """The predictions of the network after some epochs."""
         network = self._network()
         for epoch in at:
             network.parameters[:] = self.history.parameters_after(epoch)
-            yield self._decoded_answers(network, table)
+            yield self._coding.decoded(network.answers(table.numbers))
 
     def explain(self) -> Explanation:
         """The layers with their numbers of parameters, few weights, and the loss epoch by epoch."""
@@ -273,7 +270,7 @@ class MultiLayerPerceptron(Classifier, Regressor, CountsParameters, RowExplainer
         coding, targets = self._coding, dict[str, Array]()
         # error terms for at most three possible true classes
         if isinstance(coding, ClassCoding) and len(coding.present) <= 3:
-            each = coding.coded(np.eye(len(self.classes_))[coding.present])
+            each = coding.targets(np.eye(len(self.classes_))[coding.present])
             targets = dict(zip((self.classes_[code] for code in coding.present), each, strict=True))
         found = passes(self._network(), table.numbers[0], self._output, targets, self._unit_names)
         return (found if self.classes_ is not None else replace(found, note=f"{found.note}; {coding}"),)
@@ -327,12 +324,8 @@ class ClassCoding:
         """How many outputs there are."""
         return 1 if self.single else len(self.present)
 
-    def targets(self, data: LabelledRows) -> Array:
-        """What the units are to answer to each row."""
-        return self.coded(data.outputs)
-
-    def coded(self, indicators: Array) -> Array:
-        """1 where a unit is to be on, else 0, of tanh −1."""
+    def targets(self, indicators: Array) -> Array:
+        """1 where a unit is to be on for the class of a row, else 0, of tanh −1."""
         on = indicators[:, self.present[1:]] if self.single else indicators[:, self.present]
         return np.ascontiguousarray(2.0 * on - 1.0 if self.output == "tanh" else on)
 
@@ -363,19 +356,20 @@ class ValueCoding:
         return f"the value is {self.centre:g} + {self.unit:g} {answer}"
 
     @staticmethod
-    def of(data: ValuedRows, output: str) -> ValueCoding:
+    def of(data: SupervisedRows, output: str) -> ValueCoding:
         """The coding of training values for an output."""
+        y = data.outputs[:, 0]
         if output not in RANGES:
-            centre = float(np.average(data.y, weights=data.weights))
-            spread = np.average((data.y - centre) ** 2, weights=data.weights)
+            centre = float(np.average(y, weights=data.weights))
+            spread = np.average((y - centre) ** 2, weights=data.weights)
             return ValueCoding(centre, float(np.sqrt(spread)), 0.0)
         low, high = RANGES[output]
-        least, most = float(data.y.min()), float(data.y.max())
+        least, most = float(y.min()), float(y.max())
         return ValueCoding(0.5 * (least + most), (most - least) / (high - low), 0.5 * (low + high))
 
-    def targets(self, data: ValuedRows) -> Array:
-        """What the unit is to answer."""
-        return (self.middle + (data.y - self.centre) / (self.unit or 1.0))[:, None]
+    def targets(self, values: Array) -> Array:
+        """What the unit is to answer for values (n × 1)."""
+        return np.asarray(self.middle + (values - self.centre) / (self.unit or 1.0))
 
     def decoded(self, answers: Array) -> Array:
         """The values that answers stand for."""
