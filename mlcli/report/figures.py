@@ -34,7 +34,7 @@ from mlcli.core.findings import (
     Regions,
     Tree,
 )
-from mlcli.report.document import Document, Element, Grid, Heading, Picture
+from mlcli.report.document import Document, Grid, Heading, Picture
 from mlcli.report.numbers import column_of, lined_up, short
 from mlcli.report.page import Page
 
@@ -91,16 +91,14 @@ def save_all(document: Document, folder: Path, suffix: str) -> list[Path]:
         if isinstance(element, Heading):
             titles = {level: text for level, text in titles.items() if level < element.level}
             titles[element.level] = element.text
-        elif isinstance(element, Picture) or (isinstance(element, Grid) and _is_shaded(element)):
+        elif isinstance(element, Picture) or (
+            isinstance(element, Grid) and any(cell.shade is not None for row in element.rows for cell in row)
+        ):
             words = " ".join(title.partition(":")[0] if level == 1 else title for level, title in titles.items())
             name = re.sub("[^a-z0-9]+", "-", words.lower())[:60].strip("-")
             paths.append(folder / f"{len(paths) + 1:02d}-{name or 'picture'}.{suffix}")
             save(element, paths[-1])
     return paths
-
-
-def _is_shaded(element: Element) -> bool:
-    return isinstance(element, Grid) and any(cell.shade is not None for row in element.rows for cell in row)
 
 
 def _rendered(picture: Picture | Grid, suffix: str, name: str) -> bytes:

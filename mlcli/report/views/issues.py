@@ -1,21 +1,33 @@
-"""Issues as a document: each with what shows it and what repairs it, the gravest first."""
+"""Issues as a document: each with its evidence and its repairs, the gravest first."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from mlcli.core.issues import GRAVITIES, PLACES, Issue, Repair, by_gravity, is_serious
+from mlcli.core.issues import GRAVITIES, PLACES, Issue, by_gravity, is_serious
 from mlcli.core.names import counted
 from mlcli.report.document import Document, Element, Heading, Preformatted, Sentence, Style, explained
 
-STYLES: dict[str, Style] = {"grave": "bad", "warning": "strong", "advice": ""}
-
 
 def issues_of(issues: Sequence[Issue], everything: bool) -> Document:
-    """Each issue under its code, the gravest first; advice only where everything is asked for."""
-    shown = (issue for issue in by_gravity(issues) if everything or is_serious(issue))
-    return tuple(element for issue in shown for element in _elements(issue))
+    """Each issue under its code, the gravest first; advice only where everything is requested."""
+    styles: dict[str, Style] = {"grave": "bad", "warning": "strong", "advice": ""}
+    elements: list[Element] = []
+    for issue in by_gravity(issues):
+        if not (everything or is_serious(issue)):
+            continue
+        elements += [
+            Heading(f"{issue.gravity}: {issue.code}"),
+            Sentence(issue.sentence, styles[issue.gravity]),
+            *explained(issue.shown),
+        ]
+        lines = [f"evidence: {issue.evidence}"] if issue.evidence else []
+        for number, repair in enumerate(issue.repairs):
+            lines.append(f"{'or' if number else 'repair'} {PLACES[repair.place]}:")
+            lines += [f"    {line}" for line in repair.text.splitlines()]
+        elements.append(Preformatted(tuple(lines)))
+    return tuple(elements)
 
 
 def summary_of(issues: Sequence[Issue], everything: bool) -> str:
@@ -29,20 +41,3 @@ def summary_of(issues: Sequence[Issue], everything: bool) -> str:
     codes = ", ".join(dict.fromkeys(issue.code for issue in issues if not is_serious(issue)))
     them = "it" if counts["advice"] == 1 else "them"
     return f"{', '.join(message[:-1]) or 'no issue found'}; {advice} ({codes}): --all shows {them}"
-
-
-def _elements(issue: Issue) -> Iterator[Element]:
-    yield Heading(f"{issue.gravity}: {issue.code}")
-    yield Sentence(issue.sentence, STYLES[issue.gravity])
-    yield from explained(issue.shown)
-    evidence = (f"evidence: {issue.evidence}",) if issue.evidence else ()
-    words = ("repair", *["or"] * len(issue.repairs))
-    repairs = (
-        line for repair, word in zip(issue.repairs, words, strict=False) for line in _repair_lines(repair, word)
-    )
-    yield Preformatted((*evidence, *repairs))
-
-
-def _repair_lines(repair: Repair, word: str) -> Iterator[str]:
-    yield f"{word} {PLACES[repair.place]}:"
-    yield from (f"    {line}" for line in repair.text.splitlines())
