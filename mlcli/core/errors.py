@@ -167,6 +167,6 @@ class Faults:
 
     def raise_any(self, usual: type[MlcliError]) -> None:
         """Raise all as one error: of the type that they share, else of the usual one (as usage errors are)."""
-        types = {usual if type(error) is UsageError else type(error) for error in self.errors}
+        types = {usual if isinstance(error, UsageError) else type(error) for error in self.errors}
         if types:
             raise (types.pop() if len(types) == 1 else usual)(*self.problems())

@@ -9,7 +9,7 @@ from typing import NoReturn
 
 from mlcli.core.answers import Answers
 from mlcli.core.errors import UsageError
-from mlcli.core.names import did_you_mean
+from mlcli.core.names import did_you_mean, likely_names
 from mlcli.metrics.base import Metric
 from mlcli.metrics.confusion import COST, costs_named
 from mlcli.metrics.declaring import AT_K, METRICS, OF_ONE_CLASS
@@ -20,6 +20,10 @@ _LOADED: set[type[Answers]] = set()
 """The answers whose scores have been imported."""
 
 
+class SimilarMetricError(UsageError):
+    """An unknown metric, or class of one, while a valid name is similar."""
+
+
 def metric_named(name: str, answers: type[Answers], classes: Sequence[str] = ()) -> Metric:
     """The metric of a name such as ``f1-macro`` or ``recall[malignant]``; ``classes`` are checked where given."""
     _load_scores(answers)
@@ -27,9 +31,8 @@ def metric_named(name: str, answers: type[Answers], classes: Sequence[str] = ())
     if bracket and label.endswith("]") and stem in class_names_for(answers):
         label = label[:-1]
         if classes and label not in classes:
-            raise UsageError(
-                f"there is no class '{label}' for {name}", hint=did_you_mean(label, classes, "classes")
-            )
+            what, hint = f"there is no class '{label}' for {name}", did_you_mean(label, classes, "classes")
+            raise (SimilarMetricError if likely_names(label, classes) else UsageError)(what, hint=hint)
         return OF_ONE_CLASS[stem](label)
     if bracket and label.endswith("]") and stem == COST and stem in names_for(answers):
         from mlcli.metrics.scores.labels import cost_metric
@@ -85,14 +88,15 @@ def _refused(name: str, answers: type[Answers]) -> NoReturn:
         hint = f"such as {', '.join(defaults)}; docs/metrics.md has all {len(names_for(answers))} of {ours}"
         theirs = " and ".join(kind.name for kind in others if not _is_special(kind, others))
         raise UsageError(f"'{name}' is a metric of {theirs}, not of {ours}", hint=hint)
+    unknown, valid_names, noun = name, names_for(answers), "metrics"
+    if bracket:
+        unknown, valid_names, noun = stem, class_names_for(answers), "metrics that take a class in brackets"
+    error = SimilarMetricError if likely_names(unknown, valid_names) else UsageError
+    hint = did_you_mean(unknown, valid_names, noun)
     several = [part.strip() for part in name.split(",")]
     if len(several) > 1 and all(part in names_for(answers) for part in several):
         hint = f"metrics are named one by one: {' '.join(f'--metric {part}' for part in several)}"
-    elif bracket:
-        hint = did_you_mean(stem, class_names_for(answers), "metrics that take a class in brackets")
-    else:
-        hint = did_you_mean(name, names_for(answers), "metrics")
-    raise UsageError(f"there is no metric '{name}'", hint=hint)
+    raise error(f"there is no metric '{name}'", hint=hint)
 
 
 def _is_special(kind: Kind, others: Sequence[Kind]) -> bool:

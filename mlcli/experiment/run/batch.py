@@ -34,15 +34,6 @@ if TYPE_CHECKING:
 
 PATIENCE = 1.0
 """Seconds of work after which work of unknown length is shared; what is known to be left is shared before."""
-FORECAST_AFTER = 0.25
-"""The share of patience after which it is asked how much work is left."""
-WORTH_STARTING = 2.0
-"""How many times patience must be left for new processes to be called, which take most of a second to start."""
-WORTH_FORKING = 0.25
-"""The same for forks, which start in no time."""
-COLD = 10.0
-"""How many times patience forks wait for every method to be tried while kernels are compiled, as each would do."""
-Blocks = Iterator[tuple[CellProgress, Block]]
 
 
 def run(
@@ -58,11 +49,11 @@ def run(
     backend: str | None = None,
     address: str | None = None,
 ) -> list[CellResult]:
-    """Run cells and return what came of them, in their order.
+    """Run cells and return their results, in the order of the cells.
 
-    ``jobs`` is how many processes may work at once (None: as many as there are cores); ``fresh`` runs again what
-    is stored, ``retry`` what is recorded as failed; ``patience`` is for how long work stays in this process, and
-    ``total`` for how long there is any. ``backend`` names a cluster, at an ``address``, that does all the work.
+    ``jobs`` processes may work at once (None: one for each core); ``fresh`` runs again what is stored, ``retry``
+    what is recorded as failed; work stays in this process for ``patience`` seconds, and is stopped after
+    ``total``. ``backend`` names a cluster, at an ``address``, that does all the work.
     """
     if address is not None and backend is None:
         raise UsageError(f"whose workers are at {address}?", hint="say it with --backend dask or ray")
@@ -87,7 +78,10 @@ def run(
         _run_supervised(state, others, workers, until)
         _run_supervised(state, [progress for progress in others if progress.suspect], 1, until)
     if total is not None:
-        _end_unfinished(state, total)
+        for progress in state.all_progress:
+            if not progress.status:
+                why = f"the {duration(total)} for all cells were over"
+                state.end(progress, Stopped("over-budget", why, "total"))
     return state.results()
 
 
@@ -97,7 +91,7 @@ def workers_for(jobs: int | None) -> int:
 
 
 def _run_in_process(state: BatchState, pool: WorkerPool | None, patience: float) -> None:
-    """Evaluate block after block in this process, to the end or until the workers of a pool are here."""
+    """Evaluate block after block in this process, to the end or until the workers of a pool are ready."""
     started, current, tried = perf_counter(), None, set[str]()
     try:
         for progress, first, block in _blocks_in_order(state):
@@ -120,29 +114,25 @@ def _blocks_in_order(state: BatchState) -> Iterator[tuple[CellProgress, int, Blo
     own = [progress for progress in state.all_progress if not progress.foreign]
     for progress in largest_of_each_method(own):
         yield from islice(state.waiting([progress]), MIN_SPLITS)
-    while any(state.waiting(own)):  # again, for those that could not be answered in closed form
+    while any(state.waiting(own)):  # again, for leave-one-out that could not be computed at once
         yield from state.waiting(own)
 
 
 def _pool_is_ready(pool: WorkerPool, state: BatchState, tried: Set[str], elapsed: float, patience: float) -> bool:
-    """Whether workers are here; they are called once it is foreseen that the work will outlast patience."""
-    due = not pool.called and elapsed >= FORECAST_AFTER * patience
-    if due and _may_call(pool, state, tried, elapsed < patience * (COLD if compiling.seconds else 1)):
-        unknown = 0.0 if elapsed < patience else inf
-        worth = WORTH_FORKING if pool.forks else WORTH_STARTING
-        if seconds_left(state.all_progress, unknown) > worth * patience:
-            pool.call()
+    """Whether workers are ready; they are started as soon as the work is expected to outlast patience."""
+    if not pool.called and elapsed >= 0.25 * patience:
+        # Forks share what this process has loaded and compiled: better wait until each method was tried, longer
+        # while kernels are compiled, as each fork would compile them again.
+        own = (progress for progress in state.all_progress if progress.ordinary and not progress.foreign)
+        is_untried = any(progress.cell.model.use not in tried for progress in own if not progress.status)
+        is_early = elapsed < patience * (10.0 if compiling.seconds else 1.0)
+        if not (pool.forks and is_early and is_untried):
+            unknown = 0.0 if elapsed < patience else inf
+            # New processes take most of a second to start, forks no time.
+            worth = 0.25 if pool.forks else 2.0
+            if seconds_left(state.all_progress, unknown) > worth * patience:
+                pool.call()
     return pool.ready or patience == 0
-
-
-def _may_call(pool: WorkerPool, state: BatchState, tried: Set[str], early: bool) -> bool:
-    """Forks have loaded and compiled what this process has: better what every method needs."""
-    own = (progress for progress in state.all_progress if progress.ordinary and not progress.foreign)
-    return not (
-        early
-        and pool.forks
-        and any(progress.cell.model.use not in tried for progress in own if not progress.status)
-    )
 
 
 def _run_on_cluster(state: BatchState, backend: str, address: str | None, workers: int, until: float) -> None:
@@ -174,16 +164,26 @@ def _keep_cluster_results(state: BatchState, results: Generator[tuple[CellProgre
                 _keep(state, progress, message)
 
 
-def _blocks_to_send(state: BatchState) -> Blocks:
+def _keep(state: BatchState, progress: CellProgress, message: Message) -> None:
+    if isinstance(message, WorkerResult):
+        outcome = message.outcome(kind_named(progress.cell.kind).answers)
+        state.receive(progress, message.first, outcome, message.payload)
+    elif message.status == "died" and not progress.suspect:
+        progress.suspect = True  # it is tried once more, by itself
+    else:
+        state.end(progress, message)
+
+
+def _blocks_to_send(state: BatchState) -> Iterator[tuple[CellProgress, Block]]:
     """Blocks as workers become free, longest first."""
     sent: set[tuple[CellProgress, int, bool]] = set()
     before = -1
-    while len(sent) > before:  # again, for those that could not be answered in closed form
+    while len(sent) > before:  # again, for leave-one-out that could not be computed at once
         before = len(sent)
         for progress, first, block in state.waiting(longest_first(state.all_progress)):
-            place = progress, first, block.closed_form
-            if place not in sent:
-                sent.add(place)
+            key = progress, first, block.closed_form
+            if key not in sent:
+                sent.add(key)
                 yield progress, block
 
 
@@ -197,30 +197,8 @@ def _assignments(state: BatchState, cells: Sequence[CellProgress]) -> Iterator[t
     for progress in cells:
         left = None if progress.cell.budget is None else progress.cell.budget - progress.seconds
         if left is not None and left <= 0:
-            why = "what is stored of it has taken all its seconds"
+            why = "its stored splits have taken all its seconds"
             state.end(progress, Stopped("over-budget", why, "seconds"))
         elif progress.ready is not None:
             blocks = tuple(progress.blocks())
             yield progress, Assignment(progress.ready, blocks, left, progress.cell.memory)
-
-
-def _end_unfinished(state: BatchState, total: float) -> None:
-    """Close what the time for everything was not enough for."""
-    why = f"the {duration(total)} for all cells were over"
-    for progress in state.all_progress:
-        if not progress.status:
-            state.end(progress, Stopped("over-budget", why, "total"))
-
-
-def _keep(state: BatchState, progress: CellProgress, message: Message) -> None:
-    if isinstance(message, WorkerResult):
-        _receive(state, progress, message)
-    elif message.status == "died" and not progress.suspect:
-        progress.suspect = True  # it is tried once more, by itself
-    else:
-        state.end(progress, message)
-
-
-def _receive(state: BatchState, progress: CellProgress, result: WorkerResult) -> None:
-    answers = kind_named(progress.cell.kind).answers
-    state.receive(progress, result.first, result.outcome(answers), result.payload)

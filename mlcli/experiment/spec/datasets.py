@@ -17,31 +17,26 @@ from mlcli.core.rows import RowsOfTable, SplitInfo
 from mlcli.core.seeds import rng_for
 from mlcli.core.strict_yaml import MOST_FOUND
 from mlcli.data.dataset import Dataset
-from mlcli.data.sidecar import Sidecar
 from mlcli.experiment.spec.cells import FEW_ROWS, UNSPLIT, Cell, DataSpec, Experiment, ProtocolSpec
 from mlcli.experiment.spec.expectations import Bound
-from mlcli.metrics.registry import class_names_for, metric_named
+from mlcli.metrics.registry import SimilarMetricError, class_names_for, metric_named
 from mlcli.protocols._base import Protocol, Split, warn_of_few_judged
 from mlcli.tasks.table import KINDS, Kind, common_to, implied_by, kind_named, kind_of, kinds_of
 
 if TYPE_CHECKING:
     from mlcli.experiment.saved.saved_model import SavedModel
 
-NO_LABELS = (
-    "there are no labels to score by (--target COLUMN names some), so rows are described; "
-    "the default protocol is then {}"
-)
-Judged = tuple[type[Answers], Sequence[str]]
-"""What metrics score: the type of predictions, and the names of the classes, if there are classes."""
+Scored = tuple[type[Answers], Sequence[str]]
+"""What metrics score: the type of answers, and the names of the classes, if there are classes."""
 
 
 @dataclass(frozen=True, eq=False)
 class PlannedSplits:
-    """The splits of a dataset by one protocol, and what the protocol warned of while making them."""
+    """The splits of a dataset by one protocol, and the warnings of making them."""
 
     splits: Sequence[Split]
     pooled: bool
-    """Whether metrics are taken over the predictions of all splits at once."""
+    """Whether metrics are taken over the answers of all splits at once."""
     warnings: dict[str, type[Warning]]
     """The category of each warning, by its text."""
 
@@ -54,7 +49,7 @@ class PlannedDataset:
     dataset: Dataset
     kind: Kind
     all_rows: RowsOfTable
-    """The rows that have a target, or all rows where the kind of task needs none."""
+    """The rows that have a target, or all rows if the kind of task needs none."""
     rows: RowsOfTable
     """The rows that are split: those whose weight is not 0."""
     strata: SplitInfo
@@ -63,7 +58,7 @@ class PlannedDataset:
 
     def splits_by(self, spec: ProtocolSpec, seed: int) -> PlannedSplits:
         """The splits by a protocol, made at the first call; rows that cannot be split are refused."""
-        protocol: Protocol = spec.built()
+        protocol = spec.built()
         params = settings(effective(protocol, self.rows.task.noun))
         key = repr((protocol.id, params, seed))
         if key not in self.made_splits:
@@ -74,7 +69,7 @@ class PlannedDataset:
                 splits = protocol.splits(self.strata, rng)
                 if splits and not protocol.asks_only_learned_rows():
                     warn_of_few_judged(splits, self.strata, pooled=protocol.pooled)
-            categories = {str(one.message): one.category for one in caught}
+            categories = {str(warning.message): warning.category for warning in caught}
             self.made_splits[key] = PlannedSplits(splits, protocol.pooled, categories)
         return self.made_splits[key]
 
@@ -85,14 +80,9 @@ class PlannedDataset:
 
     @property
     def classes(self) -> Sequence[str]:
-        """The labels of the target, where it has any."""
+        """The labels of the target, if it has any."""
         target = self.dataset.schema.the("target")
         return target.levels if target else ()
-
-    @property
-    def judged(self) -> Judged:
-        """What the metrics of this dataset score."""
-        return self.kind.answers, self.classes
 
     @property
     def default_protocol(self) -> str:
@@ -124,9 +114,48 @@ def planned_datasets(
                 raise UsageError(f"{spec.reference} is listed twice")
             seen.add(spec)
             planned = _loaded(spec, base, models, saved)
-            _refuse_repeated(planned, datasets)
+            for other in datasets:
+                if (other.dataset.content, other.kind) == (planned.dataset.content, planned.kind):
+                    raise UsageError(f"{spec.reference} and {other.spec.reference} are the same data")
             datasets.append(planned)
     return [_distinctly_named(planned, datasets) for planned in datasets]
+
+
+def _loaded(
+    spec: DataSpec, base: Path | None, models: Sequence[type], saved: Sequence[SavedModel]
+) -> PlannedDataset:
+    """A dataset with the kind of task that it names, that all models can do, or that its sidecar lists."""
+    implied = None if saved else implied_by(models)
+    task = spec.task or (implied.name if implied else None)
+    rules = None
+    if saved:  # read the file as the training files of the models were read; the first model takes precedence
+        sidecars = [model.reading_rules for model in saved]
+        tasks = sidecars[0].tasks if len({model.kind for model in saved}) == 1 else ()
+        columns = {name: column for sidecar in reversed(sidecars) for name, column in sidecar.columns.items()}
+        rules = replace(sidecars[0], tasks=tasks, columns=columns)
+    dataset = spec.loaded(base, task, rules)
+    if task is None and (other := _other_task(dataset, models)) is not None:
+        dataset = spec.loaded(base, other, rules)
+    return planned_dataset(spec, dataset)
+
+
+def _other_task(dataset: Dataset, models: Sequence[type]) -> str | None:
+    """A later task of the sidecar, if all models can do it and none of them the first."""
+    tasks = {kind.name for kind in common_to(models)}
+    if dataset.task is None or any(kind.name == dataset.task for model in models for kind in kinds_of(model)):
+        return None
+    return next((task for task in dataset.sidecar.tasks if task in tasks), None)
+
+
+def _distinctly_named(planned: PlannedDataset, datasets: Sequence[PlannedDataset]) -> PlannedDataset:
+    """A dataset whose name is not unique, with its path in the name, or its target if paths are equal, too."""
+    namesakes = [other for other in datasets if other.name == planned.name]
+    if len(namesakes) == 1:
+        return planned
+    is_one_file = len({other.spec.reference for other in namesakes}) < len(namesakes)
+    target = planned.dataset.schema.the("target")
+    mark = target.name if is_one_file and target else planned.spec.reference
+    return replace(planned, dataset=replace(planned.dataset, name=f"{planned.name} ({mark})"))
 
 
 def planned_dataset(spec: DataSpec, dataset: Dataset, kind: Kind | None = None) -> PlannedDataset:
@@ -138,24 +167,23 @@ def planned_dataset(spec: DataSpec, dataset: Dataset, kind: Kind | None = None) 
     try:
         all_rows = kind.rows.from_table(dataset.table, dataset.schema)
     except DataError as error:
-        generator = (", ".join(filter(None, (dataset.name, problem.where))) for problem in error.problems)
-        placed = (
-            replace(problem, where=location) for problem, location in zip(error.problems, generator, strict=True)
-        )
-        raise DataError(*placed) from None
-    whole = all_rows.stay_whole or not all_rows.weights.any()
-    rows = all_rows if whole else all_rows.counted()
-    strata, notes = rows.split_info(), list(dataset.notes)
-    if kind.protocol_without_labels and strata.strata is None:
-        notes.append(NO_LABELS.format(kind.protocol_without_labels))
+        places = (", ".join(filter(None, (dataset.name, problem.where))) for problem in error.problems)
+        problems = zip(error.problems, places, strict=True)
+        raise DataError(*(replace(problem, where=place) for problem, place in problems)) from None
+    all_count = all_rows.stay_whole or not all_rows.weights.any()
+    rows = all_rows if all_count else all_rows.counted()
+    info, notes = rows.split_info(), list(dataset.notes)
+    if kind.protocol_without_labels and info.strata is None:
+        no_labels = "there are no labels to score by (--target COLUMN names some), so rows are described"
+        notes.append(f"{no_labels}; the default protocol is then {kind.protocol_without_labels}")
     if len(rows) < len(all_rows):
         notes.append(f"rows of weight 0 are left out: {len(all_rows) - len(rows)} of {len(all_rows)}")
     dataset = dataset if len(notes) == len(dataset.notes) else replace(dataset, notes=tuple(notes))
-    return PlannedDataset(spec, dataset, kind, all_rows, rows, strata)
+    return PlannedDataset(spec, dataset, kind, all_rows, rows, info)
 
 
 def cell_on(cell: Cell, dataset: Dataset) -> Cell:
-    """A cell with the rows of its dataset, which those of a stored run lack."""
+    """A cell of a stored run with the rows of its dataset."""
     if cell.planned is not None or cell.model.saved is not None:
         return replace(cell, dataset=dataset)
     planned = planned_dataset(DataSpec(dataset.name), dataset, kind_named(cell.kind))
@@ -169,21 +197,39 @@ def protocol_for(planned: PlannedDataset, spec: ProtocolSpec | None, *, any_rows
     rows.
     """
     spec = spec or ProtocolSpec("")
-    any_rows = any_rows or spec is UNSPLIT
     for_few = spec is FEW_ROWS or spec is UNSPLIT
     use = planned.kind.protocol_for_few_rows if for_few else spec.use or planned.default_protocol
     cls: type[Protocol] = PROTOCOLS.load(use)
     if use not in planned.kind.protocols and planned.kind.name not in cls.kinds:
-        what = f"{planned.name} is {planned.kind.name}, which {use} cannot split"
-        raise UsageError(what, hint=_hint_for_protocol(planned.kind))
+        name, default = planned.kind.name, planned.kind.protocols[0]
+        hint = f"protocols for {name}: {', '.join(legal_protocols(planned.kind))}; without 'use', each dataset "
+        hint += f"gets the default of its kind ({default} here)"
+        raise UsageError(f"{planned.name} is {name}, which {use} cannot split", hint=hint)
     try:
         protocol = build(cls, spec.params)
     except UsageError as error:
         raise _with_protocols_that_take(spec, planned.kind, error) from None
-    spec = replace(spec, use=use, params=settings(protocol))
-    if not any_rows:
-        raise_all(DataError, problems_with_rows(planned, spec))
-    return spec
+    spec_in_full = replace(spec, use=use, params=settings(protocol))
+    if not any_rows and spec is not UNSPLIT:
+        raise_all(DataError, problems_with_rows(planned, spec_in_full))
+    return spec_in_full
+
+
+def _with_protocols_that_take(spec: ProtocolSpec, kind: Kind, error: UsageError) -> UsageError:
+    """The error, or if no protocol was named, one that names the protocols that have such parameters."""
+    params_of = {name: by_name(PROTOCOLS.load(name)).keys() for name in legal_protocols(kind)}
+    if spec.use or not all(any(param in params for params in params_of.values()) for param in spec.params):
+        return error
+    default, requested = kind.protocols[0], " and ".join(spec.params)
+    suitable = [name for name, params in params_of.items() if spec.params.keys() <= params]
+    if default in suitable:
+        return error
+    if not suitable:
+        hint = f"leave one out, and name the protocol that has the other; {default} otherwise"
+        return UsageError(f"no protocol of {kind.name} has {requested} together", hint=hint)
+    what = f"{default}, the protocol of {kind.name} where none is named, has no parameter '{requested}'"
+    hint = f"name one that has it, such as {' or '.join(f'--protocol {name}' for name in suitable[:2])}"
+    return UsageError(what, hint=hint)
 
 
 def problems_with_rows(planned: PlannedDataset, protocol: ProtocolSpec) -> Iterator[Problem]:
@@ -192,119 +238,44 @@ def problems_with_rows(planned: PlannedDataset, protocol: ProtocolSpec) -> Itera
         yield replace(problem, what=f"{planned.name}: {problem.what}")
 
 
+def legal_protocols(kind: Kind) -> tuple[str, ...]:
+    """The protocols that can split a kind of task, the default first."""
+    protocols: dict[str, type[Protocol]] = {name: PROTOCOLS.load(name) for name in PROTOCOLS.names()}
+    return (*kind.protocols, *(name for name, protocol in protocols.items() if kind.name in protocol.kinds))
+
+
 def metrics_of_class(metrics: Sequence[str], positive: str | None) -> tuple[str, ...]:
     """The metrics; if a positive class is named, rates of a class are those of this class."""
     if positive is None:
         return tuple(metrics)
-    known = class_names_for(kind_named("classification").answers)
-    return tuple(f"{name}[{positive}]" if name in known else name for name in metrics)
-
-
-def legal_protocols(kind: Kind) -> tuple[str, ...]:
-    """The protocols that can split a kind of task, the default first."""
-    every: dict[str, type[Protocol]] = {name: PROTOCOLS.load(name) for name in PROTOCOLS.names()}
-    return (*kind.protocols, *(name for name, protocol in every.items() if kind.name in protocol.kinds))
-
-
-def _with_protocols_that_take(spec: ProtocolSpec, kind: Kind, error: UsageError) -> UsageError:
-    """The error, or if no protocol was named, one that names the protocols that have such parameters."""
-    every = {name: by_name(PROTOCOLS.load(name)).keys() for name in legal_protocols(kind)}
-    if spec.use or not all(any(param in known for known in every.values()) for param in spec.params):
-        return error
-    default, asked = kind.protocols[0], " and ".join(spec.params)
-    able = [name for name, known in every.items() if spec.params.keys() <= known]
-    if default in able:
-        return error
-    if not able:
-        hint = f"leave one out, and name the protocol that has the other; {default} otherwise"
-        return UsageError(f"no protocol of {kind.name} has {asked} together", hint=hint)
-    what = f"{default}, the protocol of {kind.name} where none is named, has no parameter '{asked}'"
-    hint = f"name one that has it, such as {' or '.join(f'--protocol {name}' for name in able[:2])}"
-    return UsageError(what, hint=hint)
-
-
-def _hint_for_protocol(kind: Kind) -> str:
-    """The protocols for a kind of task, and how to split data of several kinds."""
-    legal = f"protocols for {kind.name}: {', '.join(legal_protocols(kind))}"
-    return f"{legal}; without 'use', each dataset gets the default of its kind ({kind.protocols[0]} here)"
-
-
-def _loaded(
-    spec: DataSpec, base: Path | None, models: Sequence[type], saved: Sequence[SavedModel]
-) -> PlannedDataset:
-    implied = None if saved else implied_by(models)
-    task = spec.task or (implied.name if implied else None)
-    earlier = _reading_rules(saved) if saved else None
-    dataset = spec.loaded(base, task, earlier)
-    if task is None and (other := _other_task(dataset, models)) is not None:
-        dataset = spec.loaded(base, other, earlier)
-    return planned_dataset(spec, dataset)
-
-
-def _reading_rules(saved: Sequence[SavedModel]) -> Sidecar:
-    """How the training files of models were read; the first model takes precedence."""
-    rules = [model.reading_rules for model in saved]
-    tasks = rules[0].tasks if len({model.kind for model in saved}) == 1 else ()
-    columns = {name: column for each in reversed(rules) for name, column in each.columns.items()}
-    return replace(rules[0], tasks=tasks, columns=columns)
-
-
-def _other_task(dataset: Dataset, models: Sequence[type]) -> str | None:
-    """A later task of the sidecar, if all models can do it and none of them the first."""
-    able = {kind.name for kind in common_to(models)}
-    if dataset.task is None or any(kind.name == dataset.task for model in models for kind in kinds_of(model)):
-        return None
-    return next((task for task in dataset.sidecar.tasks if task in able), None)
-
-
-def _refuse_repeated(planned: PlannedDataset, before: Sequence[PlannedDataset]) -> None:
-    for other in before:
-        if (other.dataset.content, other.kind) == (planned.dataset.content, planned.kind):
-            raise UsageError(f"{planned.spec.reference} and {other.spec.reference} are the same data")
-
-
-def _distinctly_named(planned: PlannedDataset, datasets: Sequence[PlannedDataset]) -> PlannedDataset:
-    """A dataset whose name is not unique, with its path in the name, or its target if paths are equal, too."""
-    namesakes = [other for other in datasets if other.name == planned.name]
-    if len(namesakes) == 1:
-        return planned
-    one_file = len({other.spec.reference for other in namesakes}) < len(namesakes)
-    target = planned.dataset.schema.the("target")
-    mark = target.name if one_file and target else planned.spec.reference
-    return replace(planned, dataset=replace(planned.dataset, name=f"{planned.name} ({mark})"))
+    of_class = class_names_for(kind_named("classification").answers)
+    return tuple(f"{name}[{positive}]" if name in of_class else name for name in metrics)
 
 
 def check_metrics(experiment: Experiment, datasets: Sequence[PlannedDataset], faults: Faults) -> None:
     """Collect a fault for each metric that can score no dataset, and each dataset that no metric can score."""
-    judged = [planned.judged for planned in datasets] or [(kind.answers, ()) for kind in KINDS]
-    all_known = True
-    for name, where in _metrics_asked_for(experiment).items():
-        refusals = [refusal for one in judged if (refusal := _refusal(name, one)) is not None]
-        if len(refusals) == len(judged):
-            all_known = False
+    scored: list[Scored] = [(planned.kind.answers, planned.classes) for planned in datasets]
+    scored = scored or [(kind.answers, ()) for kind in KINDS]
+    where_requested = {bound.metric: bound.where for bound in experiment.expect if isinstance(bound, Bound)}
+    where_requested |= {name: experiment.metrics_where.get(name, "") for name in experiment.metrics}
+    all_valid = True
+    for name, where in where_requested.items():
+        refusals = [refusal for target in scored if (refusal := _refusal(name, target)) is not None]
+        if len(refusals) == len(scored):
+            all_valid = False
             with faults.collected(where):
-                similar = (refusal for refusal in refusals if refusal.problems[0].hint.startswith("did you mean"))
-                raise next(similar, refusals[0])
-    for planned in datasets if all_known and experiment.metrics else ():
+                similar = [refusal for refusal in refusals if isinstance(refusal, SimilarMetricError)]
+                raise (similar or refusals)[0]
+    for planned, target in zip(datasets, scored, strict=False) if all_valid and experiment.metrics else ():
         with faults.collected(planned.spec.where):
-            _refuse_unjudged(planned, experiment.metrics)
+            if all(_refusal(name, target) for name in experiment.metrics):
+                what = f"no metric of this experiment can judge {planned.name}, which is {planned.kind.name}"
+                raise UsageError(what, hint=f"add one of {', '.join(planned.kind.metrics)}")
 
 
-def _metrics_asked_for(experiment: Experiment) -> dict[str, str]:
-    """All requested metrics and those of expectations, each with its place."""
-    expected = {bound.metric: bound.where for bound in experiment.expect if isinstance(bound, Bound)}
-    return expected | {name: experiment.metrics_where.get(name, "") for name in experiment.metrics}
-
-
-def _refusal(name: str, judged: Judged) -> UsageError | None:
+def _refusal(name: str, target: Scored) -> UsageError | None:
     try:
-        metric_named(name, *judged)
+        metric_named(name, *target)
     except UsageError as error:
         return error
     return None
-
-
-def _refuse_unjudged(planned: PlannedDataset, metrics: Sequence[str]) -> None:
-    if all(_refusal(name, planned.judged) for name in metrics):
-        what = f"no metric of this experiment can judge {planned.name}, which is {planned.kind.name}"
-        raise UsageError(what, hint=f"add one of {', '.join(planned.kind.metrics)}")

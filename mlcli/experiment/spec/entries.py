@@ -22,20 +22,8 @@ from mlcli.experiment.spec.cells import Budget, ModelSpec, ProtocolSpec, Stages,
 from mlcli.experiment.spec.shorthands import Settings, settings_of_tuning, tuned, with_decision_rule
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
-MODEL_KEYS = ("grid", "tune", "stages", "decide", "as")
-"""What an entry says of a model beside its id, parameters and steps."""
-STAGES = "true, how many, or a list of stages such as [10, 50, 100]"
 MAX_COMBINATIONS = 10_000
-BUDGETS = "such as 60s, or {cell: 60s, total: 2h, memory: 4GiB}"
-LIMITS: Mapping[str, tuple[Callable[[object], float | None], str]] = {
-    "cell": (seconds_in, DURATION),
-    "total": (seconds_in, DURATION),
-    "memory": (bytes_in, SIZE),
-}
-"""By limit of a budget, what reads it and how it is written."""
-
-Named = tuple[YamlNode, ModelSpec]
-"""An entry with its model, the first one where there is a grid."""
+"""Of a grid."""
 
 
 def models_of(
@@ -44,63 +32,83 @@ def models_of(
     base: Path | None = None,
     tune: Settings | None = None,
 ) -> list[ModelSpec]:
-    """The models of those entries that are legal; whatever is wrong with the others is added to ``problems``.
+    """The models of valid entries; the problems of the others are added to ``problems``.
 
     ``tune`` are the experiment's settings of tuning, for models that say ``tune`` and leave some of them out.
     """
-    legal: list[ModelSpec] = []
-    named: dict[str, Named] = {}
-    for written in until_too_many_problems(entries, problems):
-        specs = model_of(written, problems, base, tune)
-        name_taken = _name_taken((written, specs[0]), named) if specs else None
-        if name_taken is not None:
-            problems.append(name_taken)
-        else:
-            legal += specs
-    return legal
+    models: list[ModelSpec] = []
+    by_label: dict[str, tuple[YamlNode, ModelSpec]] = {}
+    for entry in until_too_many_problems(entries, problems):
+        specs = model_of(entry, problems, base, tune)
+        if specs:
+            spec = specs[0]
+            name = spec.label or spec.use
+            first, first_spec = by_label.setdefault(name, (entry, spec))
+            # Models with equal ids are told apart by their parameters, chosen labels are not.
+            is_labelled = any(other.label and other.saved is None for other in (spec, first_spec))
+            if first is not entry and is_labelled:
+                hint = f"the other stands at {first.where}" if first.where else "choose another name with 'as'"
+                problems.append(entry.problem(f"two models are called '{name}'", hint))
+                continue
+        models += specs
+    return models
 
 
 def model_of(
-    written: YamlNode, problems: list[Problem], base: Path | None = None, tune: Settings | None = None
+    entry: YamlNode, problems: list[Problem], base: Path | None = None, tune: Settings | None = None
 ) -> list[ModelSpec]:
-    """The models of one entry: one, or one for each combination of its grid; none when something is wrong."""
-    if isinstance(written.value, str) and is_model_file(written.value, base):
-        path = (base or Path()) / written.value
-        return [ModelSpec("", saved=path, label=path.name, where=written.where)]
+    """The models of one entry: one, or one for each combination of its grid; none if something is wrong."""
+    if isinstance(entry.value, str) and is_model_file(entry.value, base):
+        path = (base or Path()) / entry.value
+        return [ModelSpec("", saved=path, label=path.name, where=entry.where)]
     before = len(problems)
-    parts = written.named() if isinstance(written.value, dict) else {}
-    asked = Configuration(MODELS, written.bare, here=written.place, further_keys=MODEL_KEYS)
-    problems += asked.problems_with_form()
-    label, stages = _label(parts, problems), _stages(asked, parts, problems)
-    made = [_with_values(asked, values, written) for values in _combinations(asked, parts, problems)]
-    changed = [step for model in made for step in model.steps or () if step.inside]
-    _add_problems_with_values([*made, *changed], problems)
+    parts = entry.named() if isinstance(entry.value, dict) else {}
+    keys = ("grid", "tune", "stages", "decide", "as")
+    written = Configuration(MODELS, entry.bare, here=entry.place, further_keys=keys)
+    problems += written.problems_with_form()
+    label = ""
+    if (part := parts.get("as")) is not None:
+        label = part.value if isinstance(part.value, str) else ""
+        if not label.strip():
+            problems.append(part.problem(f"'as' takes the name that tables shall show, was given {part.given}"))
+    stages = None
+    if (part := parts.get("stages")) is not None:
+        stages = stages_of(part, problems)
+        cls = written.cls_or_none
+        if stages and cls is not None and not issubclass(cls, Staged):
+            hint = "leave them out, or ask for those of the experiment"
+            problems.append(part.problem(f"{written.use} has no stages", hint))
+    models = [_with_values(written, values, entry) for values in _combinations(written, parts, problems)]
+    steps_with_values = [step for model in models for step in model.steps or () if step.inside]
+    messages: set[str] = set()  # combinations of a grid have the same problems
+    for configuration in (*models, *steps_with_values):
+        new = [problem for problem in configuration.problems_with_values() if problem.what not in messages]
+        messages.update(problem.what for problem in new)
+        problems += new
     if len(problems) > before:
         return []
     specs = [
-        ModelSpec(asked.use, model.values, _steps(model.steps), label, stages=stages, where=written.where)
-        for model in made
+        ModelSpec(written.use, model.values, _step_specs(model), label, stages=stages, where=entry.where)
+        for model in models
     ]
-    specs = _tuned(parts, specs, problems, tune) if "tune" in parts else specs
-    decide = parts.get("decide")
-    return (
-        specs
-        if decide is None
-        else [model_spec for spec in specs for model_spec in with_decision_rule(spec, decide, problems)]
-    )
+    if "tune" in parts:
+        specs = _tuned(parts, specs, problems, tune)
+    if (rule := parts.get("decide")) is not None:
+        specs = [with_rule for spec in specs for with_rule in with_decision_rule(spec, rule, problems)]
+    return specs
 
 
-def protocol_of(written: YamlNode, problems: list[Problem]) -> ProtocolSpec | None:
+def protocol_of(entry: YamlNode, problems: list[Problem]) -> ProtocolSpec | None:
     """The protocol of an entry; without ``use``, its parameters are for the default protocol of each kind."""
-    values = written.named() if isinstance(written.value, dict) else {}
+    values = entry.named() if isinstance(entry.value, dict) else {}
     use = values.pop("use", None)
     if values and use is None:
-        return ProtocolSpec("", {name: part.value for name, part in values.items()}, where=written.where)
-    value = written.bare if use is None else {"use": use.value}
-    asked = _with_values(Configuration(PROTOCOLS, value, here=written.place), values, written)
-    wrong = list(asked.problems())
+        return ProtocolSpec("", {name: part.value for name, part in values.items()}, where=entry.where)
+    value = entry.bare if use is None else {"use": use.value}
+    configuration = _with_values(Configuration(PROTOCOLS, value, here=entry.place), values, entry)
+    wrong = list(configuration.problems())
     problems += wrong
-    return None if wrong else ProtocolSpec(asked.use, asked.values, where=written.where)
+    return None if wrong else ProtocolSpec(configuration.use, configuration.values, where=entry.where)
 
 
 def is_model_file(text: str, base: Path | None = None) -> bool:
@@ -108,47 +116,48 @@ def is_model_file(text: str, base: Path | None = None) -> bool:
     return text not in MODELS and (any(mark in text for mark in "./\\") or isfile((base or Path()) / text))
 
 
-def stages_of(written: YamlNode, problems: list[Problem]) -> Stages:
-    """The stages of a fit that are to be answered at."""
-    value = written.value
+def stages_of(node: YamlNode, problems: list[Problem]) -> Stages:
+    """The stages of a fit to predict at."""
+    value = node.value
     listed = value if isinstance(value, list) and value else [value]
     if isinstance(value, bool) or all(type(stage) is int and stage > 0 for stage in listed):
         return tuple(value) if isinstance(value, list) else value
-    problems.append(written.problem(f"'stages' takes {STAGES}; was given {written.given}"))
+    form = "true, how many, or a list of stages such as [10, 50, 100]"
+    problems.append(node.problem(f"'stages' takes {form}; was given {node.given}"))
     return False
 
 
-def tuning_of(written: YamlNode, problems: list[Problem]) -> Settings | None:
-    """How models are tuned, as it stands under `tune`."""
+def tuning_of(node: YamlNode, problems: list[Problem]) -> Settings | None:
+    """The settings of tuning under ``tune``."""
     try:
-        return settings_of_tuning(written.bare)
+        return settings_of_tuning(node.bare)
     except UsageError as error:
-        problems += placed(error.problems, written.where)
+        problems += placed(error.problems, node.where)
         return None
 
 
-def budget_of(written: YamlNode, problems: list[Problem]) -> Budget:
+def budget_of(node: YamlNode, problems: list[Problem]) -> Budget:
     """The budget of an experiment: a duration for each cell, or a mapping."""
-    if not isinstance(written.value, dict):
-        return _budget_with({"cell": written}, problems, "budget")
-    parts = written.named()
-    problems += [
-        part.problem(f"a budget has no key '{key}'", did_you_mean(key, LIMITS, "keys"))
-        for key, part in parts.items()
-        if key not in LIMITS
-    ]
+    readers: dict[str, tuple[Callable[[object], float | None], str]] = {
+        "cell": (seconds_in, DURATION),
+        "total": (seconds_in, DURATION),
+        "memory": (bytes_in, SIZE),
+    }
+    example = "such as 60s, or {cell: 60s, total: 2h, memory: 4GiB}"
+    is_mapping = isinstance(node.value, dict)
+    parts = node.named() if is_mapping else {"cell": node}
     if not parts:
-        problems.append(written.problem("'budget' takes at least one limit", BUDGETS))
-    return _budget_with({key: part for key, part in parts.items() if key in LIMITS}, problems)
-
-
-def _budget_with(parts: Mapping[str, YamlNode], problems: list[Problem], name: str = "") -> Budget:
+        problems.append(node.problem("'budget' takes at least one limit", example))
     values: dict[str, Any] = {}
     for key, part in parts.items():
-        read, form = LIMITS[key]
+        if key not in readers:
+            problems.append(part.problem(f"a budget has no key '{key}'", did_you_mean(key, readers, "keys")))
+            continue
+        read, form = readers[key]
         values[key] = read(part.value)
         if values[key] is None:
-            problems.append(part.problem(f"'{name or key}' takes {form}; was given {part.given}", BUDGETS))
+            name = key if is_mapping else "budget"
+            problems.append(part.problem(f"'{name}' takes {form}; was given {part.given}", example))
     return Budget(**values)
 
 
@@ -160,94 +169,69 @@ def budget_from_text(text: str) -> Budget:
     return budget
 
 
-def _with_values(asked: Configuration, values: Mapping[str, YamlNode], entry: YamlNode) -> Configuration:
-    """The same with values for parameters that stand beside it: in a grid, or in the entry itself."""
+def _with_values(configuration: Configuration, values: Mapping[str, YamlNode], entry: YamlNode) -> Configuration:
+    """The configuration with values of parameters that stand beside it, in a grid or in the entry itself."""
 
     def place(name: str, *keys: str | int) -> str:
         return values.get(name, entry).place(*keys)
 
-    return replace(asked, inside={name: part.bare for name, part in values.items()}, at=place)
-
-
-def _add_problems_with_values(models: Sequence[Configuration], problems: list[Problem]) -> None:
-    """What is wrong with the combinations of a grid, each sentence once."""
-    known: set[str] = set()
-    for model in models:
-        new = [problem for problem in model.problems_with_values() if problem.what not in known]
-        known.update(problem.what for problem in new)
-        problems += new
+    return replace(configuration, inside={name: part.bare for name, part in values.items()}, at=place)
 
 
 def _tuned(
     parts: Mapping[str, YamlNode], specs: list[ModelSpec], problems: list[Problem], shared: Settings | None
 ) -> list[ModelSpec]:
-    """The models of an entry as `tune` wraps them; its own settings go before those of the experiment."""
+    """The models of an entry with ``tune``; its own settings override those of the experiment."""
     part, before = parts["tune"], len(problems)
     own = tuning_of(part, problems)
     if own is None:
         return [replace(spec, shares_tune=False) for spec in specs]
-    settings = {**(shared or {}), **own}
     if "stages" in parts:
         problems.append(parts["stages"].problem("a model that is tuned has no stages of its own"))
         return []
-    made = [replace(tuned(spec, settings), shares_tune=False) for spec in specs]
-    for spec in made:
+    settings = {**(shared or {}), **own}
+    wrapped = [replace(tuned(spec, settings), shares_tune=False) for spec in specs]
+    for spec in wrapped:
         wrong = problems_with(spec.cls, spec.params, lambda *keys: part.where)
         problems += [problem for problem in wrong if problem not in problems]
-    return made if len(problems) == before else []
+    return wrapped if len(problems) == before else []
 
 
-def _stages(asked: Configuration, parts: Mapping[str, YamlNode], problems: list[Problem]) -> Stages | None:
-    part = parts.get("stages")
-    if part is None:
+def _step_specs(model: Configuration) -> tuple[StepSpec, ...] | None:
+    if model.steps is None:
         return None
-    stages = stages_of(part, problems)
-    cls = asked.cls_or_none
-    if stages and cls is not None and not issubclass(cls, Staged):
-        hint = "leave them out, or ask for those of the experiment"
-        problems.append(part.problem(f"{asked.use} has no stages", hint))
-    return stages
-
-
-def _label(parts: Mapping[str, YamlNode], problems: list[Problem]) -> str:
-    part = parts.get("as")
-    if part is None:
-        return ""
-    if not isinstance(part.value, str) or not part.value.strip():
-        problems.append(part.problem(f"'as' takes the name that tables shall show, was given {part.given}"))
-        return ""
-    return part.value
-
-
-def _steps(asked: Sequence[Configuration] | None) -> tuple[StepSpec, ...] | None:
-    return (
-        None
-        if asked is None
-        else tuple(
-            StepSpec(configuration.use, configuration.values, where=configuration.here())
-            for configuration in asked
-        )
-    )
+    return tuple(StepSpec(step.use, step.values, where=step.here()) for step in model.steps)
 
 
 def _combinations(
-    asked: Configuration, parts: Mapping[str, YamlNode], problems: list[Problem]
+    model: Configuration, parts: Mapping[str, YamlNode], problems: list[Problem]
 ) -> list[dict[str, YamlNode]]:
-    """Every combination of a grid, as written, the last key fastest; an empty one without a legal grid."""
+    """Every combination of a grid, the last key fastest; a single empty one without a valid grid."""
     if "grid" not in parts:
         return [{}]
-    whole = parts["grid"]
-    wrong = list(_problems_with_grid(whole, asked.values))
+    grid = parts["grid"]
+    wrong = list(_problems_with_grid(grid, model.values))
     problems += wrong
     if wrong:
         return [{}]
-    grid = whole.named()
-    every = [dict(zip(grid, values, strict=True)) for values in product(*(part.items() for part in grid.values()))]
-    return _without_dead_paths(every, asked)
+    values = grid.named()
+    combinations = [
+        dict(zip(values, items, strict=True)) for items in product(*(part.items() for part in values.values()))
+    ]
+    # A path may exist in some combinations only: knn has a k, lda has none. Leave it out of the others.
+    paths = [name for name in values if "." in name]
+    models = [_with_values(model, combination, YamlNode(None)) for combination in combinations if paths]
+    exists = {path: [configured.parameter(path) is not None for configured in models] for path in paths}
+    partial = {path for path in paths if any(exists[path]) and not all(exists[path])}
+    distinct = {}
+    for index, combination in enumerate(combinations):
+        kept = {name: part for name, part in combination.items() if name not in partial or exists[name][index]}
+        distinct[tuple((name, part.keys) for name, part in kept.items())] = kept
+    return list(distinct.values())
 
 
 def _problems_with_grid(grid: YamlNode, params: Mapping[str, Any]) -> Iterator[Problem]:
-    """Everything that is wrong with a grid, beside the values in it."""
+    """Everything that is wrong with a grid except its values."""
     if not isinstance(grid.value, dict):
         yield grid.problem(f"'grid' takes a mapping, was given {grid.given}", "such as grid: {k: ...}")
         return
@@ -256,8 +240,7 @@ def _problems_with_grid(grid: YamlNode, params: Mapping[str, Any]) -> Iterator[P
     count = 1
     for name, part in grid.named().items():
         if name in params:
-            what = f"'{name}' stands in 'params' and in 'grid'"
-            yield part.problem(what, "leave it out of one of them")
+            yield part.problem(f"'{name}' stands in 'params' and in 'grid'", "leave it out of one of them")
         if not isinstance(part.value, list):
             what = f"'{name}' takes a list of values in a grid, was given {part.given}"
             yield part.problem(what, f"such as {name}: [{part.value}]")
@@ -269,75 +252,45 @@ def _problems_with_grid(grid: YamlNode, params: Mapping[str, Any]) -> Iterator[P
         yield grid.problem(f"this grid has {count:,} combinations, at most {MAX_COMBINATIONS:,} work")
 
 
-def _without_dead_paths(
-    combinations: list[dict[str, YamlNode]], asked: Configuration
-) -> list[dict[str, YamlNode]]:
-    """Combinations without paths that lead nowhere in them but somewhere in another: knn has a k, lda has none."""
-    paths = dict.fromkeys(name for combination in combinations for name in combination if "." in name)
-    models = [_with_values(asked, combination, YamlNode(None)) for combination in combinations if paths]
-    leads = {path: [model.parameter(path) is not None for model in models] for path in paths}
-    nowhere = {path for path in paths if any(leads[path]) and not all(leads[path])}
-    if not nowhere:
-        return combinations
-    kept = (
-        {name: part for name, part in combination.items() if name not in nowhere or leads[name][index]}
-        for index, combination in enumerate(combinations)
-    )
-    return list({tuple((name, part.keys) for name, part in one.items()): one for one in kept}.values())
-
-
-def _name_taken(entry: Named, named: dict[str, Named]) -> Problem | None:
-    """What is wrong with a chosen name that another entry has; ids alone are told apart by their parameters."""
-    written, spec = entry
-    name = spec.label or spec.use
-    other, its_spec = named.setdefault(name, entry)
-    if other is written or not (_chosen(spec) or _chosen(its_spec)):
-        return None
-    hint = f"the other stands at {other.where}" if other.where else "choose another name with 'as'"
-    return written.problem(f"two models are called '{name}'", hint)
-
-
-def _chosen(spec: ModelSpec) -> bool:
-    return bool(spec.label) and spec.saved is None
-
-
 def models_from_text(
     texts: Sequence[str], params: Sequence[str] = (), decide: str | None = None, tune: Settings | None = None
 ) -> tuple[ModelSpec, ...]:
-    """The models of ``-m`` options, with the values of ``-p`` options in them; every problem at once.
+    """The models of ``-m`` options with the values of ``-p`` options; all problems are raised together.
 
-    A value goes to every model that has such a parameter, or such a step before it (``polynomial.degree``). One
-    that no model has is refused, and so is one for a parameter that is set already: nothing is overruled in
-    silence. ``decide`` is for every model, and ``tune`` for those that leave settings of theirs out.
+    A value goes to every model that has such a parameter, or such a step before it (``polynomial.degree``). A
+    value that no model has a parameter for is refused, and so is one for a parameter that is set already.
+    ``decide`` is for every model, ``tune`` for those that leave out settings of theirs.
     """
     problems: list[Problem] = []
     entries = [YamlNode.typed(text, "-m") for text in texts]
     allow_imports(import_paths_in([entry.value for entry in entries]))
     allow_imports(path.group() for text in params for path in IMPORT_PATH.finditer(text))
     models = models_of(entries, problems, tune=tune)
-    values = _values(params, problems)
+    values: dict[str, str] = {}
+    for text in params:
+        name, sign, value = (part.strip() for part in text.partition("="))
+        if not (name and sign):
+            problems.append(Problem(f"-p takes NAME=VALUE, was given '{text}'", hint="such as -p k=3"))
+        elif name in values:
+            grid = f"-m '{{use: ..., grid: {{{name}: [{values[name]}, {value}]}}}}'"
+            problems.append(Problem(f"-p sets '{name}' twice", hint=f"to try both: {grid}"))
+        else:
+            values[name] = value
     raise_all(UsageError, problems)
     problems += _unknown_parameters(values, models)
-    changed = tuple(_with_params(model, values, problems) for model in models)
+    changed = [_with_params(model, values, problems) for model in models]
     if decide is not None:
         if not changed:
             raise UsageError("--decide: there is no model to decide for", hint="name one with -m")
         rule = YamlNode.typed(decide, "--decide")
-        changed = tuple(spec for model in changed for spec in with_decision_rule(model, rule, problems))
+        changed = [spec for model in changed for spec in with_decision_rule(model, rule, problems)]
     raise_all(UsageError, problems)
-    return changed
+    return tuple(changed)
 
 
 def parameter_of(model: ModelSpec, path: str) -> Parameter | None:
-    """The parameter of a model at a path, which may lead into a model inside it or a step before it."""
+    """The parameter of a model at a path, which may lead into a nested model or a step before it."""
     return _configuration(model).parameter(path)
-
-
-def _configuration(model: ModelSpec, values: Mapping[str, Any] = NOTHING) -> Configuration:
-    """A model with values that are given by ``-p``."""
-    steps = None if model.steps is None else [{"use": step.use, "params": step.params} for step in model.steps]
-    written = {"use": model.use, "params": model.params, **({} if steps is None else {"steps": steps})}
-    return Configuration(MODELS, written, values, at=_option)
 
 
 def tuning_from_text(text: str) -> Settings:
@@ -347,8 +300,8 @@ def tuning_from_text(text: str) -> Settings:
     return settings_of_tuning(YamlNode.typed(text, "--search").bare) or {}
 
 
-def protocol_from_text(text: str | None, **options: Any) -> ProtocolSpec | None:
-    """The protocol of a ``--protocol`` option, an id or a mapping, with what other options say of it, if any."""
+def protocol_from_text(text: str | None, **options: object) -> ProtocolSpec | None:
+    """The protocol of a ``--protocol`` option, an id or a mapping, with the parameters of other options."""
     params = {name: value for name, value in options.items() if value is not None}
     if not text and not params:
         return None
@@ -366,51 +319,38 @@ def protocol_from_text(text: str | None, **options: Any) -> ProtocolSpec | None:
     return replace(spec, params={**spec.params, **params}, where="")
 
 
-def _values(texts: Sequence[str], problems: list[Problem]) -> dict[str, str]:
-    values: dict[str, str] = {}
-    for text in texts:
-        name, sign, value = (part.strip() for part in text.partition("="))
-        if not (name and sign):
-            problems.append(Problem(f"-p takes NAME=VALUE, was given '{text}'", hint="such as -p k=3"))
-        elif name in values:
-            grid = f"-m '{{use: ..., grid: {{{name}: [{values[name]}, {value}]}}}}'"
-            problems.append(Problem(f"-p sets '{name}' twice", hint=f"to try both: {grid}"))
-        else:
-            values[name] = value
-    return values
+def _configuration(model: ModelSpec, values: Mapping[str, Any] = NOTHING) -> Configuration:
+    """A model with values that are given by ``-p``."""
+    return Configuration(MODELS, model.as_mapping(), values, at=lambda *keys: "-p" if keys else "")
 
 
 def _unknown_parameters(values: Mapping[str, str], models: Sequence[ModelSpec]) -> Iterator[Problem]:
     """A problem for each value that no model has a parameter for."""
-    if values and not models:
-        for name in values:
-            yield Problem(f"-p {name}: there is no model to set it for", hint="name one with -m")
+    if not models:
+        for path in values:
+            yield Problem(f"-p {path}: there is no model to set it for", hint="name one with -m")
         return
-    known = {name for model in models for name in _typed_values(model, values)}
-    for name in values:
-        if name not in known:
-            unknown = _unknown_path(name, values, models) or unknown_in_step(name, models)
-            yield unknown or _unknown_parameter(name, models)
-
-
-def _unknown_parameter(name: str, models: Sequence[ModelSpec]) -> Problem:
-    declared = {name for model in models if not model.saved for name in by_name(model.cls)}
-    ids = ", ".join(dict.fromkeys(model.use for model in models))
-    return Problem(f"{ids}: no parameter '{name}'", where="-p", hint=did_you_mean(name, declared, "parameters"))
-
-
-def _unknown_path(name: str, values: Mapping[str, str], models: Sequence[ModelSpec]) -> Problem | None:
-    """What is wrong with a path that begins with a parameter of a model."""
-    start = name.partition(".")[0]
-    owners = (model for model in models if not model.saved and start in by_name(model.cls))
-    if start == name or (owner := next(owners, None)) is None:
-        return None
-    given = {**_typed_values(owner, values), name: values[name]}
-    return next(iter(_configuration(owner, given).problems_with_values()), None)
+    valid_paths = {path for model in models for path in _typed_values(model, values)}
+    methods = [model for model in models if not model.saved]
+    for path in values:
+        if path in valid_paths:
+            continue
+        start, dot, _ = path.partition(".")
+        owner = next((model for model in methods if dot and start in by_name(model.cls)), None)
+        unknown = None
+        if owner is not None:  # the path leads into a parameter, which says what is wrong with it
+            given = {**_typed_values(owner, values), path: values[path]}
+            unknown = next(iter(_configuration(owner, given).problems_with_values()), None)
+        if unknown := unknown or unknown_in_step(path, models):
+            yield unknown
+            continue
+        ids = ", ".join(dict.fromkeys(model.use for model in models))
+        hint = did_you_mean(path, {name for model in methods for name in by_name(model.cls)}, "parameters")
+        yield Problem(f"{ids}: no parameter '{path}'", where="-p", hint=hint)
 
 
 def unknown_in_step(path: str, models: Sequence[ModelSpec]) -> Problem | None:
-    """What is wrong with a step, or a path that begins with one: no model has it, or it has no such parameter."""
+    """What is wrong with a path that begins with a step: no model has it, or it has no such parameter."""
     use, dot, name = path.partition(".")
     if use not in STEPS:
         return None
@@ -425,22 +365,21 @@ def unknown_in_step(path: str, models: Sequence[ModelSpec]) -> Problem | None:
 
 
 def _typed_values(model: ModelSpec, values: Mapping[str, str]) -> dict[str, Any]:
-    """The values of parameters that a model or its steps have, by their types; a saved one cannot be changed."""
-    if model.saved:
-        return {}
+    """The values for parameters that a model or its steps have, parsed; a saved model cannot be changed."""
     given: dict[str, Any] = {}
     for path in sorted(values, key=lambda path: path.count(".")):  # a nested model before what is inside it
-        declared = _configuration(model, given).parameter(path)
-        if declared is not None:
-            given[path] = declared.from_text(values[path])
+        parameter = None if model.saved else _configuration(model, given).parameter(path)
+        if parameter is not None:
+            given[path] = parameter.from_text(values[path])
     return given
 
 
 def _with_params(model: ModelSpec, values: Mapping[str, str], problems: list[Problem]) -> ModelSpec:
+    """A model with the values for its parameters and those of its steps."""
     given = _typed_values(model, values)
     if not given:
         return model
-    grids = dict(_grids(_configuration(model, given), {path: values[path] for path in given}))
+    grids = dict(_problems_with_lists(_configuration(model, given), {path: values[path] for path in given}))
     problems += grids.values()
     changed = _configuration(model, {path: value for path, value in given.items() if path not in grids})
     for part in (changed, *(step for step in changed.steps or () if step.inside)):
@@ -452,24 +391,18 @@ def _with_params(model: ModelSpec, values: Mapping[str, str], problems: list[Pro
     return replace(model, params=changed.values, steps=steps)
 
 
-def _grids(model: Configuration, values: Mapping[str, str]) -> Iterator[tuple[str, Problem]]:
-    """By parameter that takes one value and was given several: that they make a grid, or which is no choice."""
+def _problems_with_lists(model: Configuration, values: Mapping[str, str]) -> Iterator[tuple[str, Problem]]:
+    """A problem for each parameter that takes one value and was given several, with the grid that tries all."""
     for name, text in values.items():
         listed = [part.strip() for part in text.strip("[]() ").split(",") if part.strip()]
-        declared = model.parameter(name)
-        if declared is None or len(listed) < 2 or not declared.problem_with(declared.from_text(text)):
+        parameter = model.parameter(name)
+        if parameter is None or len(listed) < 2 or not parameter.problem_with(parameter.from_text(text)):
             continue
-        wrong = next(filter(None, (declared.problem_with(declared.from_text(part)) for part in listed)), None)
-        others = [f"{other}: {value}" for other, value in values.items() if other != name]
-        params = f"params: {{{', '.join(others)}}}, " if others else ""
-        grid = f"{params}grid: {{{name}: [{', '.join(listed)}]}}"
+        wrong = next(filter(None, (parameter.problem_with(parameter.from_text(part)) for part in listed)), None)
         if wrong is None:
-            hint = f"to try several: -m '{{use: {model.use}, {grid}}}'"
+            others = [f"{other}: {value}" for other, value in values.items() if other != name]
+            params = f"params: {{{', '.join(others)}}}, " if others else ""
+            hint = f"to try several: -m '{{use: {model.use}, {params}grid: {{{name}: [{', '.join(listed)}]}}}}'"
             yield name, Problem(f"{model.use}: {name} takes one value, was given '{text}'", where="-p", hint=hint)
-        elif declared.choices is not None:
-            yield name, Problem(f"{model.use}: {name} {wrong}", where="-p", hint=declared.help)
-
-
-def _option(*keys: str | int) -> str:
-    """Where the value of a parameter stands in a shell; all of them together stand nowhere."""
-    return "-p" if keys else ""
+        elif parameter.choices is not None:
+            yield name, Problem(f"{model.use}: {name} {wrong}", where="-p", hint=parameter.help)

@@ -17,30 +17,28 @@ from mlcli.core.registry import add_plugins, allow_imports, import_paths_in, plu
 from mlcli.core.seeds import MAX_SEED
 from mlcli.core.strict_yaml import Document, Keys, YamlNode, legal_parts, read, until_too_many_problems
 from mlcli.data.shipped import FILE_SUFFIXES, shipped_path, table_files
-from mlcli.experiment.spec.cells import AVERAGES, FEW_ROWS, DataSpec, Experiment, ProtocolSpec
+from mlcli.experiment.spec.cells import AVERAGES, FEW_ROWS, DataSpec, Experiment
 from mlcli.experiment.spec.entries import budget_of, models_of, protocol_of, stages_of, tuning_of
 from mlcli.experiment.spec.expectations import expectations_of
 from mlcli.experiment.spec.shorthands import costs_of, with_costs
 from mlcli.tasks.table import kind_named
 
-PLAIN = ("seed", "training", "fair", "similarity", "nested", "average", "name", "description")
-"""The keys whose values are taken as they are."""
-READERS: Mapping[str, Callable[[YamlNode, list[Problem]], Any]] = {
-    "cost": costs_of,
-    "budget": budget_of,
-    "stages": stages_of,
-    "expect": expectations_of,
-}
-"""What reads the values of other keys; what is wrong with them is added to a list."""
-
 
 def read_experiment(path: Path, *, to_run: bool = False) -> Experiment:
-    """The experiment of a file; whatever is wrong with it is raised at once, its datasets included.
+    """The experiment of a file; all problems of the file and its datasets are raised together.
 
-    A file without fault of its own is returned before its datasets are looked at: ``plan`` reads them anyway.
-    Only one that is read ``to_run`` it has the code imported that it names.
+    If the file itself is valid, its datasets are not looked at: ``plan`` reads them anyway. Only a file that is
+    read ``to_run`` it has the code imported that it names.
     """
     experiment, problems = _read(path, to_run)
+    if problems:
+        raise ExperimentError(*_all_problems(experiment, problems))
+    return experiment
+
+
+def experiment_from(document: Document) -> Experiment:
+    """The experiment of a document that is no file; its paths are relative to the working folder."""
+    experiment, problems = _from_document(document, None, to_run=True)
     if problems:
         raise ExperimentError(*_all_problems(experiment, problems))
     return experiment
@@ -56,66 +54,20 @@ def check(path: Path) -> list[Problem]:
 
 
 def _all_problems(experiment: Experiment, problems: list[Problem]) -> list[Problem]:
-    """What was found while reading, and what shows when the legal rest is planned."""
+    """The problems of reading and those of planning the valid rest, by line and column; other files come last."""
     from mlcli.experiment.spec.plan import plan_with_faults
 
+    def position(problem: Problem) -> tuple[float, ...]:
+        name, *numbers = problem.where.rsplit(":", 2)
+        is_here = name == str(experiment.source) and len(numbers) == 2
+        return tuple(map(int, numbers)) if is_here else (math.inf,)
+
     _, faults = plan_with_faults(experiment)
-    every = dict.fromkeys([*problems, *faults.problems()])
-    return sorted(every, key=lambda problem: _position(problem, str(experiment.source)))
-
-
-def _position(problem: Problem, file: str) -> tuple[float, ...]:
-    """Line and column in the file; what stands in other files comes last."""
-    name, *numbers = problem.where.rsplit(":", 2)
-    return tuple(map(int, numbers)) if name == file and len(numbers) == 2 else (math.inf,)
+    return sorted(dict.fromkeys([*problems, *faults.problems()]), key=position)
 
 
 def _read(path: Path, to_run: bool) -> tuple[Experiment, list[Problem]]:
-    """The legal parts of an experiment file, and everything that is wrong with the others."""
-    _refuse_tables(path)
-    return _from_document(read(path, ExperimentError), path, to_run)
-
-
-def experiment_from(document: Document) -> Experiment:
-    """The experiment of a document that is no file; paths in it begin where the user is."""
-    experiment, problems = _from_document(document, None, to_run=True)
-    if problems:
-        raise ExperimentError(*_all_problems(experiment, problems))
-    return experiment
-
-
-def _from_document(document: Document, source: Path | None, to_run: bool) -> tuple[Experiment, list[Problem]]:
-    written = YamlNode(document.value, document)
-    base = source.parent if source else None
-    if not isinstance(document.value, dict):
-        example = "such as data: [iris] on the first line"
-        raise ExperimentError(written.problem("an experiment is a mapping of keys to values", example))
-    problems: list[Problem] = []
-    parts = legal_parts(EXPERIMENT, written, problems, REQUIRED, ELSEWHERE)
-    if to_run:
-        allow_imports(import_paths_in(document.value))
-    _add_plugins(parts, base, problems, to_run)
-    metrics = _metrics(parts, problems)
-    tune = tuning_of(parts["tune"], problems) if "tune" in parts else None
-    first, *further = _protocols(parts, problems) or [None]
-    experiment = Experiment(
-        data=_data(parts, problems, base),
-        models=tuple(models_of(parts["models"].items(), problems, base, tune)) if "models" in parts else None,
-        protocol=first,
-        further_protocols=tuple(spec for spec in further if spec is not None),
-        metrics=tuple(metrics),
-        metrics_where={name: part.where for name, part in ({"cost": parts.get("cost")} | metrics).items() if part},
-        source=source,
-        reference_models=True,
-        tune=tune,
-        **{"fair": "similarity" in parts} | {key: parts[key].value for key in PLAIN if key in parts},
-        **{key: read(parts[key], problems) for key, read in READERS.items() if key in parts},
-    )
-    return with_costs(experiment), problems
-
-
-def _refuse_tables(path: Path) -> None:
-    """A table, or the name of a dataset, in the place of an experiment."""
+    """The valid parts of an experiment file, and everything that is wrong with the others."""
     is_table = path.name.lower().endswith(FILE_SUFFIXES)
     if is_table or (not isfile(path) and shipped_path(str(path)) is not None):
         what = f"{path} is a {'table' if is_table else 'shipped dataset'}, not an experiment"
@@ -124,15 +76,60 @@ def _refuse_tables(path: Path) -> None:
     if isdir(path):
         raise ExperimentError("is a folder", where=str(path), hint="name an experiment file in it")
     if not isfile(path) and path.parent.is_dir():
-        others = {one.stem: one for one in sorted(path.parent.glob("*.y*ml"))}
-        close = nearest(path.stem, others)
-        hint = f"did you mean {others[close]}?" if close else f"mlcli init my.csv -o {path} writes one"
+        files = {file.stem: file for file in sorted(path.parent.glob("*.y*ml"))}
+        similar = nearest(path.stem, files)
+        hint = f"did you mean {files[similar]}?" if similar else f"mlcli init my.csv -o {path} writes one"
         raise ExperimentError("there is no such file", where=str(path), hint=hint)
+    return _from_document(read(path, ExperimentError), path, to_run)
 
 
-def _add_plugins(parts: dict[str, YamlNode], base: Path | None, problems: list[Problem], to_run: bool) -> None:
-    """Have the files of one's own looked at before models are looked up; imported are those of a run."""
-    for item in parts["plugins"].items() if "plugins" in parts else ():
+def _from_document(document: Document, source: Path | None, to_run: bool) -> tuple[Experiment, list[Problem]]:
+    root = YamlNode(document.value, document)
+    base = source.parent if source else None
+    if not isinstance(document.value, dict):
+        example = "such as data: [iris] on the first line"
+        raise ExperimentError(root.problem("an experiment is a mapping of keys to values", example))
+    problems: list[Problem] = []
+    parts = legal_parts(EXPERIMENT, root, problems, REQUIRED, ELSEWHERE)
+    if to_run:
+        allow_imports(import_paths_in(document.value))
+    if "plugins" in parts:  # before models are looked up
+        _add_plugins(parts["plugins"], base, problems, to_run)
+    metrics = _metrics(parts["metrics"], problems) if "metrics" in parts else {}
+    tune = tuning_of(parts["tune"], problems) if "tune" in parts else None
+    protocols = []
+    if (node := parts.get("protocol")) is not None:
+        several = node.items() if isinstance(node.value, list) and node.value else [node]
+        # An invalid protocol is replaced by one that splits any rows, so that no further problems follow.
+        protocols = [protocol_of(item, problems) or FEW_ROWS for item in several]
+    where = {name: node.where for name, node in metrics.items()}
+    readers: Mapping[str, Callable[[YamlNode, list[Problem]], Any]] = {
+        "cost": costs_of,
+        "budget": budget_of,
+        "stages": stages_of,
+        "expect": expectations_of,
+    }
+    plain = ("seed", "training", "fair", "similarity", "nested", "average", "name", "description")
+    values = {"fair": "similarity" in parts} | {key: parts[key].value for key in plain if key in parts}
+    values |= {key: reader(parts[key], problems) for key, reader in readers.items() if key in parts}
+    experiment = Experiment(
+        data=_data(parts, problems, base),
+        models=tuple(models_of(parts["models"].items(), problems, base, tune)) if "models" in parts else None,
+        protocol=protocols[0] if protocols else None,
+        further_protocols=tuple(protocols[1:]),
+        metrics=tuple(metrics),
+        metrics_where={"cost": parts["cost"].where, **where} if "cost" in parts else where,
+        source=source,
+        reference_models=True,
+        tune=tune,
+        **values,
+    )
+    return with_costs(experiment), problems
+
+
+def _add_plugins(node: YamlNode, base: Path | None, problems: list[Problem], to_run: bool) -> None:
+    """Add the plug-in files; only a run imports them."""
+    for item in node.items():
         if not isinstance(item.value, str):
             problems.append(item.problem(f"a plug-in is the path of a Python file; this is {item.given}"))
             continue
@@ -144,6 +141,18 @@ def _add_plugins(parts: dict[str, YamlNode], base: Path | None, problems: list[P
             add_plugins([path])
         except MlcliError as error:
             problems += placed(error.problems, item.where)
+
+
+def _metrics(node: YamlNode, problems: list[Problem]) -> dict[str, YamlNode]:
+    metrics: dict[str, YamlNode] = {}
+    for item in node.items():
+        if not isinstance(item.value, str):
+            problems.append(item.problem(f"a metric is its name, such as accuracy; this is {item.given}"))
+        elif item.value in metrics:
+            problems.append(item.problem(f"the metric '{item.value}' is listed twice", "leave one of them out"))
+        else:
+            metrics[item.value] = item
+    return metrics
 
 
 def _data(parts: dict[str, YamlNode], problems: list[Problem], base: Path | None) -> tuple[DataSpec, ...]:
@@ -159,34 +168,41 @@ def _data(parts: dict[str, YamlNode], problems: list[Problem], base: Path | None
     )
 
 
-def _dataset(written: YamlNode, task: str | None, problems: list[Problem]) -> DataSpec | None:
+def _dataset(node: YamlNode, task: str | None, problems: list[Problem]) -> DataSpec | None:
     """The dataset of an item: a name or path, or a mapping."""
-    if isinstance(written.value, str) and written.value:
-        return DataSpec(written.value, task=task, where=written.where)
-    if not isinstance(written.value, dict):
+    if isinstance(node.value, str) and node.value:
+        return DataSpec(node.value, task=task, where=node.where)
+    if not isinstance(node.value, dict):
         form = "a dataset is a shipped name, a path, or a mapping with 'path' or 'name'"
-        problems.append(written.problem(f"{form}; this is {written.given}"))
+        problems.append(node.problem(f"{form}; this is {node.given}"))
         return None
     before = len(problems)
-    parts = legal_parts(DATASET, written, problems, elsewhere=ELSEWHERE)
-    if len(written.value.keys() & {"path", "name"}) != 1:
+    parts = legal_parts(DATASET, node, problems, elsewhere=ELSEWHERE)
+    if len(node.value.keys() & {"path", "name"}) != 1:
         example = "such as {path: mine.csv, target: y}"
-        problems.append(written.problem("a dataset takes one of 'path' and 'name'", example))
+        problems.append(node.problem("a dataset takes one of 'path' and 'name'", example))
     own_task = _task(parts, problems) or task
-    sensitive, drop = (_names(parts[key], problems) if key in parts else () for key in ("sensitive", "drop"))
+    columns: dict[str, tuple[str, ...]] = {}
+    for key in ("sensitive", "drop"):
+        items = parts[key].items() if key in parts else []
+        columns[key] = tuple(item.value for item in items)
+        problems += [
+            item.problem(f"takes names of columns, was given {item.given}")
+            for item in items
+            if not isinstance(item.value, str)
+        ]
     if len(problems) > before:
         return None
     values = {key: part.value for key, part in parts.items()}
-    reference = values.get("path") or values["name"]
     return DataSpec(
-        reference, values.get("target"), own_task, sensitive, drop, values.get("positive"), where=written.where
+        values.get("path") or values["name"],
+        values.get("target"),
+        own_task,
+        columns["sensitive"],
+        columns["drop"],
+        values.get("positive"),
+        where=node.where,
     )
-
-
-def _names(written: YamlNode, problems: list[Problem]) -> tuple[str, ...]:
-    wrong = [item for item in written.items() if not isinstance(item.value, str)]
-    problems += [item.problem(f"takes names of columns, was given {item.given}") for item in wrong]
-    return tuple(item.value for item in written.items() if isinstance(item.value, str))
 
 
 def _task(parts: dict[str, YamlNode], problems: list[Problem]) -> str | None:
@@ -197,27 +213,6 @@ def _task(parts: dict[str, YamlNode], problems: list[Problem]) -> str | None:
     except MlcliError as error:
         problems += placed(error.problems, parts["task"].where)
         return None
-
-
-def _protocols(parts: dict[str, YamlNode], problems: list[Problem]) -> list[ProtocolSpec | None]:
-    """What is asked for; in place of what cannot be read one that splits anything, so that no more is wrong."""
-    if "protocol" not in parts:
-        return []
-    written = parts["protocol"]
-    several = written.items() if isinstance(written.value, list) and written.value else [written]
-    return [protocol_of(node, problems) or FEW_ROWS for node in several]
-
-
-def _metrics(parts: dict[str, YamlNode], problems: list[Problem]) -> dict[str, YamlNode]:
-    named: dict[str, YamlNode] = {}
-    for item in parts["metrics"].items() if "metrics" in parts else ():
-        if not isinstance(item.value, str):
-            problems.append(item.problem(f"a metric is its name, such as accuracy; this is {item.given}"))
-        elif item.value in named:
-            problems.append(item.problem(f"the metric '{item.value}' is listed twice", "leave one of them out"))
-        else:
-            named[item.value] = item
-    return named
 
 
 ELSEWHERE = {

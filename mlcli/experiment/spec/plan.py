@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from mlcli.core.abilities import Staged
@@ -13,7 +12,7 @@ from mlcli.core.errors import ExperimentError, Faults, ModelFileError, UsageErro
 from mlcli.core.issues import Issue
 from mlcli.core.names import nearest
 from mlcli.core.nested import can_do
-from mlcli.core.params import build, settings
+from mlcli.core.params import settings
 from mlcli.core.pipeline import WITHOUT_WEIGHTS
 from mlcli.core.registry import MODELS
 from mlcli.core.required_steps import after, missing_steps
@@ -60,8 +59,6 @@ from mlcli.tasks.table import Kind, kind_named, kinds_of
 if TYPE_CHECKING:
     from mlcli.experiment.saved.saved_model import SavedModel
 
-CHOSEN = "chosen"
-"""The label of the model that is the best of several."""
 TWICE = "is listed twice, with the same parameters"
 
 
@@ -95,9 +92,9 @@ class Plan(Sequence[Cell]):
 
     @property
     def split_warnings(self) -> list[str]:
-        """What protocols warn of, such as classes with fewer rows than folds."""
-        found = (issue for issue in self.issues if issue.issue.code == "splitting")
-        return [f"{one.dataset}, {one.protocol}: {one.issue.sentence}" for one in found]
+        """The warnings of protocols, such as classes with fewer rows than folds."""
+        warnings = (issue for issue in self.issues if issue.issue.code == "splitting")
+        return [f"{warning.dataset}, {warning.protocol}: {warning.issue.sentence}" for warning in warnings]
 
 
 def plan(experiment: Experiment) -> Plan:
@@ -105,9 +102,9 @@ def plan(experiment: Experiment) -> Plan:
 
     All problems of the experiment are raised together.
     """
-    made, faults = plan_with_faults(experiment)
+    valid_part, faults = plan_with_faults(experiment)
     faults.raise_any(ExperimentError if experiment.source else UsageError)
-    return made
+    return valid_part
 
 
 def plan_with_faults(experiment: Experiment) -> tuple[Plan, Faults]:
@@ -119,23 +116,24 @@ def plan_with_faults(experiment: Experiment) -> tuple[Plan, Faults]:
     models = None if experiment.models is None else _resolved_models(_tuned(experiment, faults), faults)
     folder = experiment.source.parent if experiment.source else None
     classes = [MODELS.load(_method_of(model)) if model.use == TUNED else model.cls for model in models or ()]
-    saved = _saved_models(models or ())
+    saved = [_loaded(model) for model in models or () if model.saved is not None]
     only_saved = models is not None and len(saved) == len(models)
     datasets = planned_datasets(experiment.data, folder, faults, classes, saved)
-    if _has_classes_for_costs(experiment, datasets, faults):
+    if _costs_fit(experiment, datasets, faults):
         check_metrics(experiment, datasets, faults)
     cells: list[Cell] = []
     for planned in datasets:
-        before: list[ProtocolSpec] = []
-        for asked in (experiment.protocol, *experiment.further_protocols):
-            with faults.collected(asked.where if asked else planned.spec.where):
-                protocol = protocol_for(planned, asked, any_rows=only_saved)
-                if protocol in before:
+        protocols: list[ProtocolSpec] = []
+        for requested in (experiment.protocol, *experiment.further_protocols):
+            with faults.collected(requested.where if requested else planned.spec.where):
+                protocol = protocol_for(planned, requested, any_rows=only_saved)
+                if protocol in protocols:
                     raise UsageError(f"{protocol.use} {TWICE}", hint="leave one of them out")
                 with faults.collected(planned.spec.where):
-                    iterator = _cells(experiment, planned, protocol, models, faults)
-                    cells += [cell for cell in iterator if not before or cell.model.saved is None]
-                before.append(protocol)
+                    of_protocol = _cells(experiment, planned, protocol, models, faults)
+                    # A saved model predicts all rows once, whatever the protocols.
+                    cells += [cell for cell in of_protocol if not protocols or cell.model.saved is None]
+                protocols.append(protocol)
     if not faults.errors:
         _check_gates(experiment, cells, faults)
     with faults.collected():
@@ -144,7 +142,7 @@ def plan_with_faults(experiment: Experiment) -> tuple[Plan, Faults]:
     return Plan(experiment, tuple(cells)), faults
 
 
-def _has_classes_for_costs(experiment: Experiment, datasets: Sequence[PlannedDataset], faults: Faults) -> bool:
+def _costs_fit(experiment: Experiment, datasets: Sequence[PlannedDataset], faults: Faults) -> bool:
     """Whether costs, if they are given, fit some dataset; a fault is collected if they do not."""
     others = [
         f"{dataset.name} is {dataset.kind.name}" for dataset in datasets if dataset.kind.name != KINDS_OF_COST
@@ -164,8 +162,8 @@ def _check_gates(experiment: Experiment, cells: Sequence[Cell], faults: Faults) 
         if isinstance(gate, Beats) and gate.other not in names:
             with faults.collected(gate.where):
                 similar = nearest(gate.other, [*names, *MODELS.names()])
-                able = similar and similar != gate.other
-                hint = f"did you mean '{similar}'?" if able else f"models here: {', '.join(names)}"
+                is_other = similar and similar != gate.other
+                hint = f"did you mean '{similar}'?" if is_other else f"models here: {', '.join(names)}"
                 raise UsageError(f"'beats': there is no model '{gate.other}' to compare with here", hint=hint)
 
 
@@ -175,68 +173,76 @@ def _tuned(experiment: Experiment, faults: Faults) -> Sequence[ModelSpec]:
     if experiment.tune is None or not models:
         return models
     with faults.collected():
-        made = [tuned_if_tunable(model, experiment.tune) for model in models]
+        tuned = [tuned_if_tunable(model, experiment.tune) for model in models]
         all_share = all(model.shares_tune for model in models)
-        if all_share and made == list(models) and not any(model.use == TUNED for model in models):
+        if all_share and tuned == list(models) and not any(model.use == TUNED for model in models):
             refuse_nothing_tuned(models)
-        return made
+        return tuned
     return models
 
 
 def _resolved_models(models: Sequence[ModelSpec], faults: Faults) -> list[ModelSpec]:
-    """The models with all parameters; a duplicate is refused."""
-    made: list[ModelSpec] = []
-    seen: dict[str, ModelSpec] = {}
+    """The models with all parameters; a duplicate is a fault."""
+    resolved: list[ModelSpec] = []
+    seen: set[str] = set()
     for model in models:
         with faults.collected(model.where):
             full = _resolved(model)
-            if seen.setdefault(f"{full.use} {settings_text(full)}", full) is not full:
-                label = distinct_labels([*made, full])[-1]
+            key = f"{full.use} {settings_text(full)}"
+            if key in seen:
+                label = distinct_labels([*resolved, full])[-1]
                 raise UsageError(f"{label} {TWICE} and steps", hint="leave one of them out")
-            made.append(full)
-    return made
+            seen.add(key)
+            resolved.append(full)
+    return resolved
 
 
 def _resolved(model: ModelSpec) -> ModelSpec:
     """A model with all parameters; those of a saved model come from its file."""
     if model.saved is not None:
-        (saved,) = _saved_models([model])
-        final = saved.pipeline.model
-        return replace(
-            model, use=final.id, params=settings(final), steps=tuple(map(StepSpec.of, saved.pipeline.steps))
-        )
-    steps = None if model.steps is None else tuple(step.resolved() for step in model.steps)
-    return replace(model.resolved(), steps=steps)
+        pipeline = _loaded(model).pipeline
+        steps = tuple(map(StepSpec.of, pipeline.steps))
+        return replace(model, use=pipeline.model.id, params=settings(pipeline.model), steps=steps)
+    own_steps = None if model.steps is None else tuple(step.resolved() for step in model.steps)
+    return replace(model.resolved(), steps=own_steps)
 
 
-def _saved_models(models: Sequence[ModelSpec]) -> list[SavedModel]:
-    """The models that were named by their files, loaded."""
-    files = [model.saved for model in models if model.saved is not None]
-    if not files:
-        return []
+def _loaded(model: ModelSpec) -> SavedModel:
+    """The saved model that a spec names by its file."""
     from mlcli.experiment.saved.model_file import load_model
 
-    return [load_model(file) for file in files]
+    assert model.saved is not None
+    return load_model(model.saved)
 
 
 def _cells(
     experiment: Experiment,
     planned: PlannedDataset,
     protocol: ProtocolSpec,
-    models: Sequence[ModelSpec] | None,
+    requested: Sequence[ModelSpec] | None,
     faults: Faults,
 ) -> Iterator[Cell]:
     """The cells of one dataset; a model whose steps name unknown columns is a fault, and gets no cell."""
-    asks_training = protocol.built().asks_training_rows()
-    asked = _panel(experiment, planned) if models is None else models
-    only_saved = all(model.saved is not None for model in asked)
+    if requested is None:
+        panel = [ModelSpec(use) for use in planned.kind.panel]
+        if experiment.tune is not None:
+            panel = [tuned_if_tunable(spec, experiment.tune) for spec in panel]
+        requested = [_resolved(spec) for spec in panel]
+    only_saved = all(model.saved is not None for model in requested)
     unsplit = next((problem.what for problem in problems_with_rows(planned, protocol)), "") if only_saved else ""
-    for model in _labelled(planned, _all_models(experiment, planned, protocol, asked)):
+    models = _all_models(experiment, planned, protocol, requested)
+    labels = distinct_labels(models)
+    for index, label in enumerate(labels):
+        if label in labels[:index]:
+            what = f"two models would be called '{label}' in the table of {planned.name}"
+            raise UsageError(what, where=models[index].where, hint="choose another name with 'as'")
+    asks_training = protocol.built().asks_training_rows()
+    for model in (replace(model, label=label) for model, label in zip(models, labels, strict=True)):
+        is_saved = model.saved is not None
         skipped = _why_skipped(planned, model, protocol) or _why_left_out(experiment, planned, protocol, model)
-        skipped = skipped or (unsplit if model.saved is None else "")
-        as_it_is = skipped or model.saved is not None
-        learned = 0 if skipped or model.saved is None else _learned_rows(planned, model.saved)
-        steps = model.steps or () if as_it_is else None
+        skipped = skipped or ("" if is_saved else unsplit)
+        learned = 0 if skipped or not is_saved else _learned_rows(planned, model)
+        steps = model.steps or () if skipped or is_saved else None
         with faults.collected(model.where):
             if not skipped:
                 refuse_unknown_metric(model, planned.kind, planned.classes)
@@ -248,18 +254,18 @@ def _cells(
             kind=planned.kind.name,
             model=model,
             steps=steps,
-            protocol=protocol if model.saved is None else ProtocolSpec(AS_SAVED),
+            protocol=ProtocolSpec(AS_SAVED) if is_saved else protocol,
             seed=experiment.seed,
             budget=experiment.budget.cell,
             memory=experiment.budget.memory,
             shortcuts=experiment.shortcuts,
             stages=_stages_of(model, experiment.stages),
-            training=(experiment.training or asks_training) and model.saved is None,
+            training=(experiment.training or asks_training) and not is_saved,
             skipped=skipped,
             wrong_task=planned.kind not in _kinds_of(model),
             average=experiment.average,
             learned_rows=learned,
-            planned=None if model.saved is not None else planned,
+            planned=None if is_saved else planned,
         )
 
 
@@ -275,46 +281,43 @@ def _why_left_out(
     return why_too_slow(planned, use) if experiment.models is None else ""
 
 
-def _panel(experiment: Experiment, planned: PlannedDataset) -> list[ModelSpec]:
-    """The default models of the kind of task, tuned where the experiment tunes its models."""
-    specs = [ModelSpec(use) for use in planned.kind.panel]
-    if experiment.tune is not None:
-        specs = [tuned_if_tunable(spec, experiment.tune) for spec in specs]
-    return [_resolved(spec) for spec in specs]
-
-
 def _all_models(
     experiment: Experiment, planned: PlannedDataset, protocol: ProtocolSpec, models: Sequence[ModelSpec]
 ) -> list[ModelSpec]:
-    """The baselines, reference models and models, and the best of them where the experiment asks for it.
+    """The baselines, reference models and models, and the best of them if the experiment asks for it.
 
     Models that tune or choose do so by the first metric of the experiment.
     """
     inner = protocol.built().choosing(planned.strata)
     reference_models = reference_models_of(experiment, planned, protocol, models)
-    every = _baselines_first(planned, [*reference_models, *models])
     if inner:
-        best = _resolved(_best_of(experiment, planned, models, inner))
+        best = _best_of(experiment, planned, models, inner)
         every = [*_baselines_first(planned, reference_models), best]
-    elif experiment.nested:
-        every += [_resolved(_best_of(experiment, planned, models, None))]
+    else:
+        every = _baselines_first(planned, [*reference_models, *models])
+        every += [_best_of(experiment, planned, models, {})] if experiment.nested else []
     every = [tuned_in_order(model, protocol) for model in every]
-    metrics = experiment.metrics[:1]
-    return [tuned_by_metric(model, metrics[0], planned.kind) if metrics else model for model in every]
+    if experiment.metrics:
+        every = [tuned_by_metric(model, experiment.metrics[0], planned.kind) for model in every]
+    return every
 
 
 def _best_of(
-    experiment: Experiment, planned: PlannedDataset, models: Sequence[ModelSpec], inner: dict[str, Any] | None
+    experiment: Experiment, planned: PlannedDataset, models: Sequence[ModelSpec], inner: Mapping[str, Any]
 ) -> ModelSpec:
     """A model that chooses the best of the models that can do the task."""
-    able = [model for model in models if model.saved is None and planned.kind in _kinds_of(model)]
-    able = [model for model in able if model.use not in planned.kind.baselines]
-    if experiment.models is None:
-        able = [model for model in able if not why_too_slow(planned, _method_of(model))]
-    if len(able) < 2 and not (inner and able):
+    candidates = [
+        model
+        for model in models
+        if model.saved is None
+        and planned.kind in _kinds_of(model)
+        and model.use not in planned.kind.baselines
+        and not (experiment.models is None and why_too_slow(planned, _method_of(model)))
+    ]
+    if len(candidates) < 2 and not (inner and candidates):
         what = f"there are fewer than two models to choose from for {planned.name}"
         raise UsageError(what, hint="name several models besides the baselines")
-    return selection_of(able, {"inner": inner} if inner else {}, CHOSEN)
+    return _resolved(selection_of(candidates, {"inner": inner} if inner else {}, "chosen"))
 
 
 def _method_of(model: ModelSpec) -> str:
@@ -333,8 +336,8 @@ def _baselines_first(planned: PlannedDataset, models: Sequence[ModelSpec]) -> li
     """The models with the baselines of the kind of task before them, which are part of every table."""
     first: list[ModelSpec] = []
     for use in planned.kind.baselines:
-        asked = [model for model in models if model.use == use and model.saved is None]
-        first += asked or [_resolved(ModelSpec(use))]
+        listed = [model for model in models if model.use == use and model.saved is None]
+        first += listed or [_resolved(ModelSpec(use))]
     return [*first, *(model for model in models if model not in first)]
 
 
@@ -344,68 +347,47 @@ def _why_skipped(planned: PlannedDataset, model: ModelSpec, protocol: ProtocolSp
     if planned.kind not in kinds:
         does = " and ".join(kind.name for kind in kinds)
         return f"{model.name} does {does}; {planned.name} is {planned.kind.name}"
-    cls = model.cls
-    splitter = protocol.built()
-    if getattr(cls, "transductive", False) and not splitter.asks_only_learned_rows():
+    if getattr(model.cls, "transductive", False) and not protocol.built().asks_only_learned_rows():
         what = f"{model.use} can only assign the rows it was fitted to, and {protocol.use} tests other rows"
         return f"{what}; the protocols whole and {{use: bootstrap-whole, asked: drawn}} test those"
-    if unfit := next(_unfit_steps(planned, model), ""):
-        return unfit
+    accepts_weights = model.built().accepts.weights
+    for step in model.steps or ():
+        cls = step.cls
+        if cls.kinds and planned.kind.name not in cls.kinds:
+            return f"{cls.id} learns from {' or '.join(cls.kinds)}; {planned.name} is {planned.kind.name}"
+        if cls.gives_weights and not accepts_weights:
+            return f"{cls.id} weighs rows, and {model.use} takes every row alike; {WITHOUT_WEIGHTS}"
     weight = planned.dataset.schema.the("weight")
-    if weight is not None and not build(cls, model.params).accepts.weights:
+    if weight is not None and not accepts_weights:
         return f"{model.use} does not use row weights; {planned.name} has some in '{weight.name}'"
     return ""
 
 
-def _unfit_steps(planned: PlannedDataset, model: ModelSpec) -> Iterator[str]:
-    """Why steps of a model cannot be run on a dataset, or before the model."""
-    for spec in model.steps or ():
-        step: Any = spec.cls
-        if step.kinds and planned.kind.name not in step.kinds:
-            yield f"{step.id} learns from {' or '.join(step.kinds)}; {planned.name} is {planned.kind.name}"
-        if step.gives_weights and not model.built().accepts.weights:
-            yield f"{step.id} weighs rows, and {model.use} takes every row alike; {WITHOUT_WEIGHTS}"
-
-
 def _kinds_of(model: ModelSpec) -> tuple[Kind, ...]:
     """The kinds of task that a configured model can do; a saved model does what it was trained for."""
-    if model.saved is None:
-        cls = model.cls
-        configured = build(cls, model.params)
-        return tuple(kind for kind in kinds_of(cls) if can_do(configured, kind.base))
-    from mlcli.experiment.saved.model_file import load_model
-
-    return (kind_named(load_model(model.saved).kind),)
+    if model.saved is not None:
+        return (kind_named(_loaded(model).kind),)
+    configured = model.built()
+    return tuple(kind for kind in kinds_of(model.cls) if can_do(configured, kind.base))
 
 
-def _learned_rows(planned: PlannedDataset, path: Path) -> int:
+def _learned_rows(planned: PlannedDataset, model: ModelSpec) -> int:
     """How many rows of a dataset a saved model was trained on; a dataset that does not fit it is refused."""
-    from mlcli.experiment.saved.model_file import load_model
-
-    saved = load_model(path)
+    saved = _loaded(model)
     try:
         saved.rows_of(planned.dataset)
         return saved.learned_rows(planned.dataset)
-    except ModelFileError as problem:
-        raise ModelFileError(*(replace(one, where=f"{path} on {one.where}") for one in problem.problems)) from None
-
-
-def _labelled(planned: PlannedDataset, models: Sequence[ModelSpec]) -> list[ModelSpec]:
-    """The models with their labels in the table of a dataset; two equal labels are refused."""
-    labels = distinct_labels(models)
-    for index, label in enumerate(labels):
-        if label in labels[:index]:
-            what = f"two models would be called '{label}' in the table of {planned.name}"
-            raise UsageError(what, where=models[index].where, hint="choose another name with 'as'")
-    return [replace(model, label=label) for model, label in zip(models, labels, strict=True)]
+    except ModelFileError as error:
+        problems = (replace(problem, where=f"{model.saved} on {problem.where}") for problem in error.problems)
+        raise ModelFileError(*problems) from None
 
 
 def _all_steps(planned: PlannedDataset, model: ModelSpec) -> tuple[StepSpec, ...]:
     """The steps before a model: those that were named, and those that it needs for the columns of the dataset."""
     configured = model.built()
-    given = None if model.steps is None else [step.built().serving(configured) for step in model.steps]
+    named = None if model.steps is None else [step.built().serving(configured) for step in model.steps]
     columns = planned.kind.rows.columns_of(planned.dataset.schema)
-    steps = missing_steps(configured.accepts, columns, given, own_level=configured.supervised)
+    steps = missing_steps(configured.accepts, columns, named, own_level=configured.supervised)
     # Columns that steps of nested models name must be there, too.
-    ready_for(configured, after(steps, columns), given)
+    ready_for(configured, after(steps, columns), named)
     return tuple(map(StepSpec.of, steps))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -19,15 +19,11 @@ from mlcli.data.number_text import is_number
 from mlcli.experiment.spec.cells import Cell, Experiment, ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.datasets import PlannedDataset
 from mlcli.experiment.spec.expectations import Beats
+from mlcli.protocols._base import Protocol
 from mlcli.tasks.table import Kind, kind_named, kinds_of
 
 PATIENCE = 5.0
 """Seconds that a fit of a default model may take, by its own estimate."""
-MOMENT = 0.1
-"""Seconds that all fits of a reference model may take: nobody requested it, so nobody should wait for it."""
-SECONDS_PER_PAIR_OF_CELLS = 1e-9
-MUCH_MEMORY = 1e9
-"""Bytes from which on the memory of a fit is announced."""
 MOST_FOR_A_GUESS = 10.0
 """Seconds of work at most while the guessed target is in doubt."""
 FEW_CLASSES = 10
@@ -47,13 +43,13 @@ def reference_models_of(
     experiment: Experiment, planned: PlannedDataset, protocol: ProtocolSpec, models: Sequence[ModelSpec]
 ) -> list[ModelSpec]:
     """Models to compare with that were not listed: those of the kind of task, and those of expectations."""
-    learn_more = any(model.use not in planned.kind.baselines for model in models)
-    usual = (
-        experiment.models and experiment.reference_models and learn_more and protocol.use in planned.kind.protocols
-    )
-    names = [*(planned.kind.reference_models if usual else ()), *models_in_gates(experiment, planned)]
-    listed = {name for model in models for name in (model.use, model.name)} | {*planned.kind.baselines}
-    return [ModelSpec(use, requested=False).resolved() for use in dict.fromkeys(names) if use not in listed]
+    kind = planned.kind
+    only_baselines = all(model.use in kind.baselines for model in models)
+    adds = experiment.models and experiment.reference_models and not only_baselines
+    of_kind = kind.reference_models if adds and protocol.use in kind.protocols else ()
+    listed = {name for model in models for name in (model.use, model.name)} | {*kind.baselines}
+    names = dict.fromkeys([*of_kind, *models_in_gates(experiment, planned)])
+    return [ModelSpec(use, requested=False).resolved() for use in names if use not in listed]
 
 
 def models_in_gates(experiment: Experiment, planned: PlannedDataset) -> list[str]:
@@ -65,11 +61,11 @@ def models_in_gates(experiment: Experiment, planned: PlannedDataset) -> list[str
 
 
 def why_reference_model_too_slow(planned: PlannedDataset, protocol: ProtocolSpec, use: str) -> str:
-    """Why a reference model is left out; empty if its fits take only a moment."""
-    split = protocol.built()
-    fits = len(planned.dataset) if split.pooled else _fits_by(split)
+    """Why a reference model is left out; empty if its fits take only a moment: nobody requested it."""
+    splitter = protocol.built()
+    fits = len(planned.dataset) if splitter.pooled else _fits_by(splitter)
     seconds = estimated_seconds(planned.dataset, planned.kind, use) * fits
-    if seconds <= MOMENT:
+    if seconds <= 0.1:
         return ""
     return f"its fits take about {seconds:.1f} s on a table of this size; add it with -m {use}"
 
@@ -91,42 +87,40 @@ def estimated_seconds(dataset: Dataset, kind: Kind, use: str) -> float:
 
 def estimated_work(cells: Sequence[Cell]) -> float:
     """About how many seconds all fits and scores of cells take, as far as models estimate their fits."""
-    return sum(
-        estimated_seconds(cell.dataset, kind_named(cell.kind), cell.model.use) * _fits_by(cell.protocol.built())
-        + _seconds_of_scores(cell.dataset)
-        for cell in cells
-        if isinstance(cell.dataset, Dataset) and not cell.skipped and cell.model.saved is None
-    )
+    seconds = 0.0
+    for cell in cells:
+        dataset = cell.dataset
+        if not isinstance(dataset, Dataset) or cell.skipped or cell.model.saved is not None:
+            continue
+        fit = estimated_seconds(dataset, kind_named(cell.kind), cell.model.use)
+        seconds += fit * _fits_by(cell.protocol.built())
+        # Standard errors of scores grow with the fourth power of the number of classes.
+        target = dataset.schema.the("target")
+        seconds += 1e-9 * len(target.levels) ** 4 if target else 0.0
+    return seconds
 
 
 def memory_remarks(cells: Sequence[Cell]) -> list[str]:
-    """A sentence for each model that compares all pairs of rows and needs much memory for it."""
+    """A sentence for each model that compares all pairs of rows and needs a gigabyte or more for it."""
     sentences = []
     for cell in cells:
         if cell.skipped or cell.model.saved is not None:
             continue
         needed = bytes_per_pair(cell.model.built()) * cell.labelled_rows**2
-        if needed >= MUCH_MEMORY:
+        if needed >= 1e9:
             what = f"{cell.dataset.name}: a fit of {cell.label} needs up to about {size(needed)} of memory"
             sentences.append(f"{what} in each process; --jobs 1 runs a single process")
     return list(dict.fromkeys(sentences))
 
 
-def _fits_by(protocol: Any) -> int:
+def _fits_by(protocol: Protocol) -> int:
     return int(getattr(protocol, "folds", 1)) * int(getattr(protocol, "repeats", 1))
-
-
-def _seconds_of_scores(dataset: Dataset) -> float:
-    """Seconds for the standard errors of scores, which grow with the fourth power of the number of classes."""
-    target = dataset.schema.the("target")
-    return float(SECONDS_PER_PAIR_OF_CELLS * len(target.levels) ** 4) if target else 0.0
 
 
 def doubt_of(cells: Sequence[Cell]) -> str:
     """Why the first doubtful target may be the wrong column; empty if none is in doubt."""
-    return next(
-        (cell.dataset.doubt for cell in cells if isinstance(cell.dataset, Dataset) and cell.dataset.doubt), ""
-    )
+    datasets = (cell.dataset for cell in cells)
+    return next((data.doubt for data in datasets if isinstance(data, Dataset) and data.doubt), "")
 
 
 def refuse_long_work(cells: Sequence[Cell]) -> None:
@@ -148,16 +142,17 @@ def refuse_longer(doubt: str, seconds: float, about: str = "about") -> None:
 
 def method_instead(use: str, kind: Kind) -> str:
     """The counterpart of a model for another kind of task, or the first default model of that kind."""
-    instead = METHODS_OF_KINDS.get(kind.name, {}).items()
-    return next((name for name, others in instead if use in others.split()), (*kind.panel, kind.baseline)[0])
+    counterparts = METHODS_OF_KINDS.get(kind.name, {}).items()
+    default = (*kind.panel, kind.baseline)[0]
+    return next((name for name, others in counterparts if use in others.split()), default)
 
 
 def options_on(use: str, dataset: Dataset, kind: Kind) -> list[str]:
     """Options that make a dataset and a model fit each other; one of them is enough."""
-    result = [f"-m {method_instead(use, kind)}"]
+    options = [f"-m {method_instead(use, kind)}"]
     for other in kinds_of(MODELS.load(use)):
-        result += list(_targets_for(other, dataset))[:1]
-    return result
+        options += list(_targets_for(other, dataset))[:1]
+    return options
 
 
 def _targets_for(kind: Kind, dataset: Dataset) -> Iterator[str]:
@@ -170,11 +165,13 @@ def _targets_for(kind: Kind, dataset: Dataset) -> Iterator[str]:
     if kind.target != "needed" or (target is not None and _serves(target, kind, dataset)):
         yield f"--task {kind.name}"
         return
-    columns = [column for column in dataset.schema.features() if not column.sensitive]
-    yield from (f"--target {_quoted(column.name)}" for column in columns if _serves(column, kind, dataset))
+    for column in dataset.schema.features():
+        if not column.sensitive and _serves(column, kind, dataset):
+            yield f"--target {shlex.quote(column.name)}"
 
 
 def _serves(column: Column, kind: Kind, dataset: Dataset) -> bool:
+    """Whether a column can be the target of a kind of task."""
     if column.kind not in kind.target_kinds:
         return kind.target_kinds == ("numeric",) and bool(column.levels) and all(map(is_number, column.levels))
     if column.coded:
@@ -188,9 +185,3 @@ def advice_on(uses: Sequence[str], dataset: Dataset, kind: Kind) -> str:
     options = [options_on(use, dataset, kind) for use in uses if use in MODELS]
     best = max(options, key=len, default=[])
     return f"what would work: {', or '.join(best)}" if best else "mlcli models lists what each can do"
-
-
-def _quoted(name: str) -> str:
-    import shlex
-
-    return shlex.quote(name)
