@@ -11,7 +11,6 @@ has not seen is 0.5 where nothing can be told.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -26,7 +25,7 @@ from mlcli.core.registry import MODELS
 from mlcli.core.required_steps import missing_steps
 from mlcli.core.schema import Column
 from mlcli.core.seeds import rng_for
-from mlcli.core.tables import Array, Codes, Rows, Table
+from mlcli.core.tables import Array, Codes, Table
 from mlcli.data.dataset import Dataset
 from mlcli.data.new_rows import new_rows
 from mlcli.data.sidecar import stem_of
@@ -39,11 +38,8 @@ from mlcli.metrics.summary import summarise
 from mlcli.prepare.chi_square import chi_square
 from mlcli.tasks.classification import CLASSIFICATION, LabelAnswers, LabelledRows
 
-NEW, EMPTY = "(only in B)", "(empty)"
-TENTHS = np.arange(1, 10) / 10
 MOST_ROWS = 5_000
-"""Of longer files so many rows, drawn at random, are what the model sees."""
-FOLDS, TREES = 5, 100
+"""Of longer files the model sees a random sample of this size."""
 FILES = ("A", "B")
 
 
@@ -84,73 +80,69 @@ class Drift:
 
 
 def drift_between(dataset: Dataset, reference: str) -> Drift:
-    """How like the rows of a dataset those of another file are."""
+    """How similar the rows of a dataset are to those of another file."""
     columns = tuple(field.column for field in dataset.schema if field.role not in ("id", "ignore"))
     names = frozenset(column.name for column in columns)
     rows = new_rows(reference, columns, earlier=dataset.sidecar, optional=names, letters=True)
-    shared = [column for column in rows.table.columns if column.name not in rows.absent_features]
-    a, b = _side(dataset.table, shared), _side(rows.table, shared)
+    # The columns of both files, with the levels of both.
+    shared = [
+        Column(column.name, "nominal" if column.coded else "numeric", column.levels, missing=True)
+        for column in rows.table.columns
+        if column.name not in rows.absent_features
+    ]
+    a, b = (
+        Table.of(((column, table.cells(column.name)) for column in shared), len(table))
+        for table in (dataset.table, rows.table)
+    )
     if not len(a) or not len(b):
         raise DataError(f"{rows.records.name} has no rows to compare", hint="two files with rows are needed")
-    known = set(dataset.schema.names())
-    column_drifts = [_column(column, a.cells(column.name), b.cells(column.name)) for column in a.columns]
+    column_drifts = [_column_drift(column, a.cells(column.name), b.cells(column.name)) for column in a.columns]
     corrected = holm_corrected([drift.p for drift in column_drifts])
-    answers, auc = _classified(a, b, dataset.content), metric_named("auc", LabelAnswers, FILES)
-    area = summarise(auc, [answers], [len(answers)])
+    answers, metric = _classified(a, b, dataset.content), metric_named("auc", LabelAnswers, FILES)
+    auc = summarise(metric, [answers], [len(answers)])
+    own_names = set(dataset.schema.names())
     return Drift(
         names=(dataset.name, stem_of(Path(rows.records.name))),
         rows=(len(a), len(b)),
         columns=tuple(replace(drift, corrected=p) for drift, p in zip(column_drifts, corrected, strict=True)),
         only_a=rows.absent_features,
-        only_b=tuple(name for name in rows.records.header if name not in known),
-        auc=float("nan") if area.mean is None else area.mean,
-        interval=Interval(area.low, area.high, area.interval),
+        only_b=tuple(name for name in rows.records.header if name not in own_names),
+        auc=float("nan") if auc.mean is None else auc.mean,
+        interval=Interval(auc.low, auc.high, auc.interval),
         seen=len(answers),
     )
 
 
-def _side(table: Table, columns: Sequence[Column]) -> Table:
-    """The columns of one file, with the levels of both."""
-    parts = ((_as_levels_or_numbers(column), table.cells(column.name)) for column in columns)
-    return Table.of(parts, len(table))
-
-
-def _as_levels_or_numbers(column: Column) -> Column:
-    return Column(column.name, "nominal" if column.coded else "numeric", column.levels, missing=True)
-
-
-def _column(column: Column, a: NDArray[Any], b: NDArray[Any]) -> ColumnDrift:
+def _column_drift(column: Column, a: NDArray[Any], b: NDArray[Any]) -> ColumnDrift:
+    """How the cells of one column differ between the files."""
+    texts = []
     if column.coded:
-        places = len(column.levels) + 1
-        counts = np.array([np.bincount(side.astype(np.intp) + 1, minlength=places) for side in (a, b)])
-        names = (EMPTY, *np.where(counts[0, 1:] > 0, column.levels, NEW))
-        v, p = cramers_v(counts)
-        shown = [_most_frequent(names, line) for line in counts]
-        return ColumnDrift(column.name, column.kind, "chi-square", v, p, p, psi(counts), *shown)
-    d, p = kolmogorov_smirnov(a[~np.isnan(a)], b[~np.isnan(b)])
-    edges = np.unique(np.nanquantile(a, TENTHS)) if (~np.isnan(a)).any() else np.empty(0)
-    counts = np.array([_binned(side, edges) for side in (a, b)])
-    shown = [_spread(side) for side in (a, b)]
-    return ColumnDrift(column.name, column.kind, "Kolmogorov-Smirnov", d, p, p, psi(counts), *shown)
-
-
-def _binned(cells: Array, edges: Array) -> Codes:
-    indices = np.where(np.isnan(cells), len(edges) + 1, np.searchsorted(edges, cells, side="left"))
-    return np.bincount(indices, minlength=len(edges) + 2).astype(np.int32)
-
-
-def _spread(cells: Array) -> str:
-    empty = float(np.isnan(cells).mean())
-    gaps = f", {100 * empty:.1f} % empty" if empty else ""
-    known = cells[~np.isnan(cells)]
-    return f"{known.mean():.4g} ±{known.std():.3g}{gaps}" if len(known) else "all empty"
-
-
-def _most_frequent(names: Sequence[str], counts: Codes) -> str:
-    rows = Counter[str]()
-    for name, count in zip(names, counts.tolist(), strict=True):
-        rows[name] += count
-    return ", ".join(f"{name} {100 * count / rows.total():.1f} %" for name, count in rows.most_common(2) if count)
+        size = len(column.levels) + 1
+        counts = np.array([np.bincount(cells.astype(np.intp) + 1, minlength=size) for cells in (a, b)])
+        names = ("(empty)", *np.where(counts[0, 1:] > 0, column.levels, "(only in B)"))
+        for of_file in counts.tolist():
+            rows = Counter[str]()
+            for name, count in zip(names, of_file, strict=True):
+                rows[name] += count
+            frequent = rows.most_common(2)
+            texts.append(", ".join(f"{name} {100 * n / rows.total():.1f} %" for name, n in frequent if n))
+        distance, p = cramers_v(counts)
+        test = "chi-square"
+    else:
+        distance, p = kolmogorov_smirnov(a[~np.isnan(a)], b[~np.isnan(b)])
+        test = "Kolmogorov-Smirnov"
+        tenths = np.arange(1, 10) / 10
+        edges = np.unique(np.nanquantile(a, tenths)) if (~np.isnan(a)).any() else np.empty(0)
+        size = len(edges) + 2  # empty cells are a bin of their own
+        bins = (np.where(np.isnan(cells), size - 1, np.searchsorted(edges, cells)) for cells in (a, b))
+        counts = np.array([np.bincount(of_file, minlength=size) for of_file in bins])
+        for cells in (a, b):
+            present = cells[~np.isnan(cells)]
+            empty = float(np.isnan(cells).mean())
+            gaps = f", {100 * empty:.1f} % empty" if empty else ""
+            mean = f"{present.mean():.4g} ±{present.std():.3g}{gaps}" if len(present) else "all empty"
+            texts.append(mean)
+    return ColumnDrift(column.name, column.kind, test, distance, p, p, psi(counts), texts[0], texts[1])
 
 
 def kolmogorov_smirnov(a: Array, b: Array) -> tuple[float, float]:
@@ -184,28 +176,30 @@ def psi(counts: Codes) -> float:
 
 
 def _classified(a: Table, b: Table, content: str) -> LabelAnswers:
-    """What a forest says of rows that it has not learned from: from which file each is."""
+    """The predictions of a random forest for unseen rows: from which file each is."""
     rng = rng_for("likeness", content)
-    sides = [table.take(_some(len(table), rng)) for table in (a, b)]
-    y = np.repeat([0, 1], [len(table) for table in sides]).astype(np.int32)
-    rows = LabelledRows(table=sides[0].joined(sides[1]), rows=np.arange(len(y)), target="file", y=y, classes=FILES)
-    shares = np.zeros((len(rows), 2))
-    parts = parts_of_folds(inner_folds(rows, FOLDS, rng))
+    tables = []
+    for table in (a, b):
+        is_long = len(table) > MOST_ROWS
+        chosen = np.sort(rng.choice(len(table), MOST_ROWS, replace=False)) if is_long else np.arange(len(table))
+        tables.append(table.take(chosen))
+    y = np.repeat([0, 1], [len(table) for table in tables]).astype(np.int32)
+    rows = LabelledRows(
+        table=tables[0].joined(tables[1]), rows=np.arange(len(y)), target="file", y=y, classes=FILES
+    )
+    probabilities = np.zeros((len(rows), 2))
+    parts = parts_of_folds(inner_folds(rows, 5, rng))
     with captured_warnings(), one_blas_thread():
         for train, test in parts:
-            pipeline = _forest(rows.table.columns)
+            model = MODELS.load("random-forest")(trees=100)
+            steps = tuple(missing_steps(model.accepts, rows.table.columns, None))
+            pipeline = Pipeline(steps=steps, model=model)
             learn(pipeline, rows.take(train), rng)
-            shares[test] = outputs(pipeline, rows.table.take(test), CLASSIFICATION)
+            probabilities[test] = outputs(pipeline, rows.table.take(test), CLASSIFICATION)
     return LabelAnswers(
-        header=rows.header(), truth=y, predicted=shares.argmax(axis=1).astype(np.int32), classes=FILES,
-        probabilities=shares,
-    )  # fmt: skip
-
-
-def _forest(columns: Sequence[Column]) -> Pipeline:
-    model = MODELS.load("random-forest")(trees=TREES)
-    return Pipeline(steps=tuple(missing_steps(model.accepts, columns, None)), model=model)
-
-
-def _some(rows: int, rng: np.random.Generator) -> Rows:
-    return np.arange(rows) if rows <= MOST_ROWS else np.sort(rng.choice(rows, MOST_ROWS, replace=False))
+        header=rows.header(),
+        truth=y,
+        predicted=probabilities.argmax(axis=1).astype(np.int32),
+        classes=FILES,
+        probabilities=probabilities,
+    )

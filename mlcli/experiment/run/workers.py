@@ -21,7 +21,7 @@ from math import inf
 from pathlib import Path
 from threading import Thread, active_count
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar
 
 from mlcli.core.files import sweep, temporary_prefix
 from mlcli.core.processes import (
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
 READY, BEGUN, FINISHED = "ready", "begun", "finished"
 MAIN = "__main__"
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,10 +120,10 @@ class WorkerPool:
         while len(self._workers) < self.jobs:
             self._start()
 
-    def results(self, works: Iterable[tuple[Any, Work]], until: float = inf) -> Generator[tuple[Any, Message]]:
-        """Do works, each with a tag; yields (tag, result of a block, or how its worker was stopped) in any order.
+    def results(self, works: Iterable[tuple[T, Work]], until: float = inf) -> Generator[tuple[T, Message]]:
+        """Do works, each with a tag; yields (tag, result of a block or how its worker was stopped) in any order.
 
-        ``until`` is when all of them are stopped, on the clock that ``monotonic`` reads.
+        All of them are stopped at the time ``until`` of the clock that ``monotonic`` reads.
         """
         waiting = iter(works)
         try:

@@ -25,22 +25,20 @@ from mlcli.core.errors import (
 )
 from mlcli.core.files import write
 from mlcli.core.pipeline import predict_rows
-from mlcli.core.schema import Schema, SchemaField
+from mlcli.core.rows import RowsOfTable
+from mlcli.core.schema import Column, Schema, SchemaField
 from mlcli.core.state import NamedArrays, packed, unpacked
-from mlcli.core.tables import MISSING_CODE, Table
+from mlcli.core.tables import MISSING_CODE, Array, Codes, Table
 from mlcli.experiment.saved.saved_model import SavedModel
 from mlcli.tasks.table import ROLES, kind_named
 
-TOO_FAR = "numbers are too far from those of training, or it is damaged"
 FORMAT = "mlcli model"
 FORMAT_VERSION = 1
 """Raised when the parts of a file, or what methods learn, change."""
 LENGTH_BYTES = 8
-MOST_ABOUT = 100_000_000
-"""The most bytes that a safetensors file may have before its arrays."""
-NUMPY_TYPES = ("u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f2", "f4", "f8")
 TYPES = {"BOOL": "?"} | {
-    f"{numpy_type[0].upper()}{8 * int(numpy_type[1])}": f"<{numpy_type}" for numpy_type in NUMPY_TYPES
+    f"{numpy_type[0].upper()}{8 * int(numpy_type[1])}": f"<{numpy_type}"
+    for numpy_type in ("u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f2", "f4", "f8")
 }
 """The names of safetensors for the types of NumPy."""
 FOREIGN = {
@@ -48,37 +46,34 @@ FOREIGN = {
     b"PK\x03\x04": "it is an archive, as PyTorch and NumPy write them",
     b"\x89HDF": "it is an HDF5 file",
 }
-MAKE_ANOTHER = "make one with: mlcli train DATA -m MODEL -o FILE"
 
 
 def save_model(path: Path, saved: SavedModel) -> None:
-    """Write a model; the file is whole or not there."""
-    refuse_code(parts_of(saved.pipeline))
-    arrays: NamedArrays = {}
-    structure = json.dumps(packed(_parts(saved), arrays, "saved"), allow_nan=False, separators=(",", ":"))
-    about = {"format": FORMAT, "version": str(FORMAT_VERSION), "structure": structure}
+    """Write a model; the file is complete or not there."""
     from safetensors.numpy import save
 
-    # Arrays in Fortran order are written as they read row by row; the structure remembers the order.
+    refuse_code(parts_of(saved.pipeline))
+    arrays: NamedArrays = {}
+    structure = json.dumps(packed(parts_of_file(saved), arrays, "saved"), allow_nan=False, separators=(",", ":"))
+    about = {"format": FORMAT, "version": str(FORMAT_VERSION), "structure": structure}
+    # Arrays in Fortran order are written row by row; the structure remembers the order.
     plain = {name: np.ascontiguousarray(array).reshape(array.shape) for name, array in arrays.items()}
     content = save(plain, about | {"sha256": _digest(structure, arrays)})
-    write(
-        path,
-        _with_sorted_head(content),
-        hint="check the folder and the space left, or write elsewhere with -o FILE",
-    )
-
-
-def _with_sorted_head(content: bytes) -> bytes:
-    """The same file with the keys of its head in order: safetensors writes some of them in any."""
+    # safetensors writes some keys of its head in any order; sorted, equal models are equal files.
     end = LENGTH_BYTES + int.from_bytes(content[:LENGTH_BYTES], "little")
     head = json.dumps(json.loads(content[LENGTH_BYTES:end]), sort_keys=True, separators=(",", ":")).encode()
     head += b" " * (-len(head) % LENGTH_BYTES)
-    return len(head).to_bytes(LENGTH_BYTES, "little") + head + content[end:]
+    content = len(head).to_bytes(LENGTH_BYTES, "little") + head + content[end:]
+    write(path, content, hint="check the folder and the space left, or write elsewhere with -o FILE")
+
+
+def parts_of_file(saved: SavedModel) -> dict[str, object]:
+    """Everything that is written of a model, by name."""
+    return {field.name: getattr(saved, field.name) for field in fields(saved) if field.name != "digest"}
 
 
 def load_model(path: Path) -> SavedModel:
-    """Read a model; whatever is damaged, foreign or made up is refused. Only registered classes are made."""
+    """Read a model; a damaged, foreign or forged file is refused. Only registered classes are made."""
     content = _content(path)
     about = _about(path, content)
     version = int(about["version"])
@@ -93,27 +88,27 @@ def load_model(path: Path) -> SavedModel:
         saved = SavedModel(**unpacked(json.loads(structure), arrays))
         check_integrity(saved)
         return replace(saved, digest=digest)
-    except MlcliError as problem:
-        raise _refusal(path, f"cannot be loaded: {problem}") from problem
-    except Exception as problem:  # whatever a made-up structure leads to is the file's fault
-        what = f"is damaged, or was not written by this version of mlcli: {problem}"
-        raise _refusal(path, what) from problem
+    except MlcliError as error:
+        raise _refusal(path, f"cannot be loaded: {error}") from error
+    except Exception as error:  # a forged structure may lead to any error
+        what = f"is damaged, or was not written by this version of mlcli: {error}"
+        raise _refusal(path, what) from error
 
 
 @contextmanager
 def asking(path: Path) -> Iterator[None]:
-    """Ask a loaded model in the body: what is not said in words there is the fault of its file."""
+    """Predict with a loaded model in the body; unexpected errors there are the fault of its file."""
     try:
         yield
-    except ImpossibleAnswerError as problem:
-        what = f"{problem}: numbers are too far from those of training, or it is damaged"
-        raise _refusal(path, what, "correct such rows, or leave them out; else train the model again") from problem
+    except ImpossibleAnswerError as error:
+        what = f"{error}: numbers are too far from those of training, or it is damaged"
+        raise _refusal(path, what, "correct such rows, or leave them out; else train the model again") from error
     except (MlcliError, OSError):
         raise
-    except Exception as problem:
-        what = f"cannot answer: it ends in {type(problem).__name__}: {problem}"
+    except Exception as error:
+        what = f"cannot answer: it ends in {type(error).__name__}: {error}"
         hint = "if mlcli wrote this file and nobody changed it, report this as a bug; else train the model again"
-        raise _refusal(path, what, hint) from problem
+        raise _refusal(path, what, hint) from error
 
 
 def refuse_code(parts: Iterable[tuple[str, type]]) -> None:
@@ -124,35 +119,32 @@ def refuse_code(parts: Iterable[tuple[str, type]]) -> None:
             raise UsageError(what, hint="evaluate it with mlcli eval, or save a method of mlcli")
 
 
-def _refusal(path: Path, what: str, hint: str = MAKE_ANOTHER) -> ModelFileError:
+def _refusal(path: Path, what: str, hint: str = "") -> ModelFileError:
+    hint = hint or "make one with: mlcli train DATA -m MODEL -o FILE"
     return ModelFileError(what, where=str(path), hint=hint)
 
 
-def _parts(saved: SavedModel) -> dict[str, Any]:
-    return {field.name: getattr(saved, field.name) for field in fields(saved) if field.name != "digest"}
-
-
 def _content(path: Path) -> bytes:
-    """The whole file, or only its start where it is not as long as a safetensors file says that it is."""
+    """The whole file, or only its start if it is not as long as its head says."""
     try:
         with path.open("rb") as file:
             start = file.read(LENGTH_BYTES)
             length = int.from_bytes(start, "little")
-            if length > MOST_ABOUT:
+            if length > 100_000_000:  # the longest head of a safetensors file
                 return start + file.read(1)
             start += file.read(length)
             return start + file.read() if _declared_length(start) == os.fstat(file.fileno()).st_size else start
-    except (OSError, ValueError) as problem:  # the latter of a null byte in the path
-        raise _refusal(path, f"cannot be read: {getattr(problem, 'strerror', problem)}") from None
+    except (OSError, ValueError) as error:  # the latter for a null byte in the path
+        raise _refusal(path, f"cannot be read: {getattr(error, 'strerror', error)}") from None
     except MemoryError:
         raise _refusal(path, "is larger than the memory that there is") from None
 
 
 def _declared_length(start: bytes) -> int | None:
-    """How long a file is that begins so, by what it says of its arrays; None where it says nothing of the kind."""
+    """The length of a file with this start, by what its head says of its arrays; None if there is no head."""
     try:
-        about: dict[str, Any] = json.loads(start[LENGTH_BYTES:])
-        ends = [entry["data_offsets"][1] for name, entry in about.items() if name != "__metadata__"]
+        head: dict[str, Any] = json.loads(start[LENGTH_BYTES:])
+        ends = [entry["data_offsets"][1] for name, entry in head.items() if name != "__metadata__"]
         return len(start) + max(ends, default=0)
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError):
         return None
@@ -162,42 +154,37 @@ def _about(path: Path, content: bytes) -> dict[str, str]:
     """The text beside the arrays, if it says that the file is a model of mlcli."""
     length = int.from_bytes(content[:LENGTH_BYTES], "little")
     try:
-        about = _metadata(content, length)
+        try:
+            if length > len(content):
+                raise ValueError("it does not begin as a safetensors file")
+            about: dict[str, str] = json.loads(content[LENGTH_BYTES : LENGTH_BYTES + length])["__metadata__"]
+        except (ValueError, KeyError, TypeError):
+            # A length may look like the start of a pickle, so this is checked last.
+            foreign = next((what for start, what in FOREIGN.items() if content.startswith(start)), None)
+            if foreign is None:
+                raise
+            raise ValueError(foreign) from None
         if about["format"] != FORMAT:
             raise ValueError(f"it says that it is '{about['format']}'")
         int(about["version"])
-    except (ValueError, KeyError, TypeError, RecursionError) as problem:
-        raise _refusal(path, f"is not a model of mlcli: {problem}") from None
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise _refusal(path, f"is not a model of mlcli: {error}") from None
     return about
 
 
-def _metadata(content: bytes, length: int) -> dict[str, Any]:
-    """The text of a safetensors file. Its length may look like the start of a pickle, so that is asked last."""
-    try:
-        if length > len(content):
-            raise ValueError("it does not begin as a safetensors file")
-        return json.loads(content[LENGTH_BYTES : LENGTH_BYTES + length])["__metadata__"]  # type: ignore[no-any-return]
-    except (ValueError, KeyError, TypeError):
-        foreign = next((what for start, what in FOREIGN.items() if content.startswith(start)), None)
-        if foreign is None:
-            raise
-        raise ValueError(foreign) from None
-
-
 def _arrays(path: Path, content: bytes) -> NamedArrays:
-    """Every array; safetensors checks sizes, shapes and places against the length of the file first."""
+    """Every array; safetensors checks sizes, shapes and offsets against the length of the file first."""
     from safetensors import SafetensorError, deserialize
 
+    arrays: NamedArrays = {}
     try:
-        return {name: _array(tensor) for name, tensor in deserialize(content)}  # type: ignore[no-untyped-call]
-    except (SafetensorError, KeyError, ValueError) as problem:
-        raise _refusal(path, f"is damaged: {problem}") from None
-
-
-def _array(tensor: Mapping[str, Any]) -> np.ndarray[Any, Any]:
-    """A copy of its own, aligned and writable as a fitted array is."""
-    dtype = np.dtype(TYPES[tensor["dtype"]])
-    return np.frombuffer(tensor["data"], dtype).reshape(tensor["shape"]).astype(dtype.newbyteorder("="), copy=True)
+        for name, tensor in deserialize(content):  # type: ignore[no-untyped-call]
+            dtype = np.dtype(TYPES[tensor["dtype"]])
+            array = np.frombuffer(tensor["data"], dtype).reshape(tensor["shape"])
+            arrays[name] = array.astype(dtype.newbyteorder("="), copy=True)  # aligned and writable
+    except (SafetensorError, KeyError, ValueError) as error:
+        raise _refusal(path, f"is damaged: {error}") from None
+    return arrays
 
 
 def _digest(structure: str, arrays: NamedArrays) -> str:
@@ -224,7 +211,15 @@ def check_integrity(saved: SavedModel) -> None:
         raise ValueError("its classes are not the levels of the column that it predicts")
     if saved.pipeline.columns_ != saved.features or saved.usual.columns != saved.features:
         raise ValueError("its parts do not fit together")
-    _ask_about_two_rows(saved)
+    rows = _two_rows(saved)
+    with captured_warnings(), suppress(FitError):  # a method may refuse these rows in words
+        try:
+            answers = predict_rows(saved.pipeline, rows)
+        except ImpossibleAnswerError as error:
+            raise ValueError(str(error)) from None
+        if any(len(array) != len(rows) for array in answers.arrays().values()):
+            raise ValueError("it does not answer row by row")
+    saved.pipeline.explain()
 
 
 def _is_of_type(value: Any, hint: Any) -> bool:
@@ -242,34 +237,20 @@ def _is_of_type(value: Any, hint: Any) -> bool:
     return isinstance(value, container) and not (isinstance(value, bool) and container is not bool)
 
 
-def _ask_about_two_rows(saved: SavedModel) -> None:
-    """Let it answer and explain itself; a method that refuses these rows in words has not fallen apart."""
-    rows = _two_rows(saved)
-    with captured_warnings(), suppress(FitError):
-        try:
-            answers = predict_rows(saved.pipeline, rows)
-        except ImpossibleAnswerError as problem:
-            raise ValueError(str(problem)) from None
-        if any(len(array) != len(rows) for array in answers.arrays().values()):
-            raise ValueError("it does not answer row by row")
-    saved.pipeline.explain()
-
-
-def _two_rows(saved: SavedModel) -> Any:
+def _two_rows(saved: SavedModel) -> RowsOfTable:
     """A row of the first levels and smallest values of training, and one that is empty where cells may be."""
-    described = [*saved.fields()]
-    described += [SchemaField(saved.target, "target")] if saved.target else []
-    beside = ((role, column) for role, column in saved.beside.items() if role != "order")  # rows are as they stand
-    described += [SchemaField(column, role) for role, column in beside]
-    cells = [(field.column, _two_cells(field, saved.ranges)) for field in described]
-    container = kind_named(saved.kind).rows
-    return container.from_table(Table.of(cells, 2), Schema(tuple(described)))
-
-
-def _two_cells(field: SchemaField, ranges: Mapping[str, tuple[float, float]]) -> np.ndarray[Any, Any]:
-    column = field.column
-    may_be_empty = column.missing and field.role == "feature"
-    if column.coded:
-        return np.array([0, MISSING_CODE if may_be_empty else 0], np.int32)
-    low, _ = ranges.get(column.name, (0.0, 0.0))
-    return np.array([low, np.nan if may_be_empty else low])
+    schema = [*saved.fields()]
+    schema += [SchemaField(saved.target, "target")] if saved.target else []
+    # without an order, so that the rows are in the order of the table
+    schema += [SchemaField(column, role) for role, column in saved.beside.items() if role != "order"]
+    parts: list[tuple[Column, Codes | Array]] = []
+    for field in schema:
+        column = field.column
+        may_be_empty = column.missing and field.role == "feature"
+        if column.coded:
+            parts.append((column, np.array([0, MISSING_CODE if may_be_empty else 0], np.int32)))
+        else:
+            low, _ = saved.ranges.get(column.name, (0.0, 0.0))
+            parts.append((column, np.array([low, np.nan if may_be_empty else low])))
+    rows: RowsOfTable = kind_named(saved.kind).rows.from_table(Table.of(parts, 2), Schema(tuple(schema)))
+    return rows

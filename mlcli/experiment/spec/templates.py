@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from pathlib import Path
 
 from mlcli.core.errors import DataError, UsageError
@@ -13,8 +12,8 @@ from mlcli.core.registry import MODELS
 from mlcli.data.dataset import Dataset
 from mlcli.data.shipped import shipped_path
 from mlcli.data.sidecar import yaml_key
-from mlcli.experiment.spec.cells import FEW_ROWS, DataSpec, ProtocolSpec
-from mlcli.experiment.spec.datasets import PlannedDataset, legal_protocols, planned_dataset, protocol_for
+from mlcli.experiment.spec.cells import FEW_ROWS, DataSpec
+from mlcli.experiment.spec.datasets import legal_protocols, planned_dataset, protocol_for
 from mlcli.experiment.spec.labels import as_typed
 from mlcli.experiment.spec.suitability import why_too_slow
 
@@ -38,49 +37,36 @@ metrics: [{metrics}]
 # All random choices follow from the seed: the same seed gives the same numbers.
 seed: 1
 """
-ID = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
 def first_experiment(reference: str, dataset: Dataset) -> str:
     """The text of an experiment file; ``reference`` names the dataset as it is seen from that file."""
     planned = planned_dataset(DataSpec(reference), dataset)
-    kind, target, protocol = planned.kind, dataset.schema.the("target"), _protocol_that_works(planned)
+    kind, target = planned.kind, dataset.schema.the("target")
+    word = "name" if dataset.path == shipped_path(reference) else "path"
+    data = [f"  - {word}: {yaml_key(reference)}"]
+    for field in planned.dataset.schema.with_role("target"):
+        guessed = f"  # guessed ({field.why}): change it if it is another" if field.source == "guessed" else ""
+        data.append(f"    target: {yaml_key(field.column.name)}{guessed}")
+    data.append(f"    task: {kind.name}")
+    methods = [use for use in kind.panel if not why_too_slow(planned, use)]
+    width = max(map(len, methods))
+    models = [f"  - {use:<{width}}  # {MODELS.entry(use).summary.partition(': ')[2]}" for use in methods]
+    try:
+        protocol = protocol_for(planned, None)
+    except DataError:  # too few rows for the default
+        protocol = protocol_for(planned, FEW_ROWS)
     return EXPERIMENT.format(
         name=planned.name,
         summary=kind.summary,
-        data=_data(reference, planned),
+        data="\n".join(data),
         kind=kind.name,
         baseline=kind.baseline,
-        models=_models(use for use in planned.kind.panel if not why_too_slow(planned, use)),
+        models="\n".join(models),
         other_protocols=", ".join(name for name in legal_protocols(kind) if name != protocol.use),
         protocol=as_typed({"use": protocol.use, **protocol.params}),
         metrics=", ".join((*kind.metrics, *(kind.metrics_with_labels if target and target.levels else ()))),
     )
-
-
-def _data(reference: str, planned: PlannedDataset) -> str:
-    """The dataset with its target and kind of task, which may be guesses to correct."""
-    targets = planned.dataset.schema.with_role("target")
-    word = "name" if planned.dataset.path == shipped_path(reference) else "path"
-    lines = [f"  - {word}: {yaml_key(reference)}"]
-    for target in targets:
-        guessed = f"  # guessed ({target.why}): change it if it is another" if target.source == "guessed" else ""
-        lines.append(f"    target: {yaml_key(target.column.name)}{guessed}")
-    return "\n".join([*lines, f"    task: {planned.kind.name}"])
-
-
-def _models(names: Iterable[str]) -> str:
-    summaries = {name: MODELS.entry(name).summary.partition(": ")[2] for name in names}
-    width = max(map(len, summaries))
-    return "\n".join(f"  - {name:<{width}}  # {summary}" for name, summary in summaries.items())
-
-
-def _protocol_that_works(planned: PlannedDataset) -> ProtocolSpec:
-    """The default of the kind, or leave-one-out where there are too few rows for it."""
-    try:
-        return protocol_for(planned, None)
-    except DataError:
-        return protocol_for(planned, FEW_ROWS)
 
 
 METHOD = '''"""{title}: a row gets the class whose mean row is closest.
@@ -176,7 +162,7 @@ def test_its_parameters_are_checked_and_change_what_it_says() -> None:
 
 def write_model(name: str, folder: Path, *, replace: bool = False) -> tuple[Path, Path]:
     """Write the file of a method and its test; existing files are replaced only if ``replace``."""
-    if not ID.fullmatch(name):
+    if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
         raise UsageError(f"'{name}' is no id", hint="small letters, digits and hyphens, such as nearest-mean")
     if name in MODELS:
         raise UsageError(f"there is a model '{name}' already", hint="choose another id")

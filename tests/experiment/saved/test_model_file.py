@@ -26,8 +26,8 @@ from mlcli.experiment.run.learner import train
 from mlcli.experiment.saved.model_file import (
     FORMAT_VERSION,
     _digest,
-    _parts,
     load_model,
+    parts_of_file,
     save_model,
 )
 from mlcli.experiment.saved.saved_model import SavedModel, fingerprints_of
@@ -131,7 +131,7 @@ def structure_changed(path: Path, change: Callable[[Any], object], version: str 
     from safetensors.numpy import save
 
     arrays: dict[str, Any] = {}
-    structure = packed(_parts(made()), arrays, "saved")
+    structure = packed(parts_of_file(made()), arrays, "saved")
     change(structure["dict"])
     text = json.dumps(structure).replace(f'"{NESTED}"', '{"list": [' * 5000 + "]}" * 5000)
     about = {"format": "mlcli model", "version": version, "structure": text, "sha256": _digest(text, arrays)}
