@@ -23,7 +23,6 @@ from mlcli.metrics.registry import metric_named
 from mlcli.metrics.scores.labels import ClassRates, one_against_rest
 from mlcli.metrics.summary import corrected_for_optimism, summarise
 from mlcli.protocols.training_size import SWEPT_OVER as TRAINING_ROWS
-from mlcli.tasks.anomaly import GOOD, ScoreAnswers
 from mlcli.tasks.classification import LabelAnswers
 from mlcli.tasks.table import kind_named
 
@@ -169,10 +168,10 @@ def metrics_for(result: CellResult, names: Sequence[str]) -> tuple[Metric, ...]:
     if fitting:
         return tuple(fitting)
     defaults = kind.metrics + (kind.metrics_with_labels if classes else ())
-    if kind.answers is ScoreAnswers:
+    if kind.has_positive_class:
         answers = judged_answers(result)
-        if answers and all(bool((of_split.truth == GOOD).all()) for of_split in answers):
-            defaults = ("specificity",)  # the labels say that no row is an anomaly
+        if answers and all(bool((of_split.truth == 0).all()) for of_split in answers):
+            defaults = ("specificity",)  # no row is an anomaly, which would be class 1
     return tuple(metric_named(name, kind.answers, classes) for name in defaults)
 
 
