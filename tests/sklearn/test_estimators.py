@@ -71,7 +71,7 @@ def test_parameters_are_those_that_are_declared() -> None:
     estimator = made.KnnClassifier(k=3)
     declared = {one.name for one in parameters(MODELS.load("knn"))}
     assert estimator.get_params().keys() == declared | {"random_state", "scale"}
-    assert "how many" in made.KnnClassifier.__doc__
+    assert "number of neighbours" in made.KnnClassifier.__doc__
     with pytest.raises(TypeError, match="unexpected keyword argument 'neighbours'"):
         made.KnnClassifier(neighbours=3)
     with pytest.raises(ValueError, match=r"(?s)k must be at least 1.*distance is one of"):
