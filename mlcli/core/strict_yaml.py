@@ -19,14 +19,17 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple, Self
-
-import yaml
-from yaml import events
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from mlcli.core.errors import MlcliError, Problem, UsageError
 from mlcli.core.names import did_you_mean
 from mlcli.core.params import Value, quoted
+
+if TYPE_CHECKING:
+    import yaml
+    from yaml import events
+
+# PyYAML is imported when there is a text to parse: a short command has none.
 
 MAX_NODES = 100_000
 """How many values a document may have once its aliases are written out."""
@@ -94,6 +97,8 @@ def read(path: Path, error: type[MlcliError]) -> Document:
 
 def parse(text: str, name: str, error: type[MlcliError]) -> Document:
     """The one document of a text; ``name`` stands in places, ``error`` is raised with every problem in it."""
+    import yaml
+
     reader = _YamlReader(name, text)
     try:
         document = reader.document()
@@ -125,6 +130,8 @@ class _YamlReader:
     """Builds plain values from parser events, so that nothing is expanded or constructed on the way."""
 
     def __init__(self, name: str, text: str) -> None:
+        import yaml
+
         self.name = name
         self.source = text
         self.events = yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
@@ -137,6 +144,8 @@ class _YamlReader:
 
     def document(self) -> Document:
         """The first document; a second one is refused."""
+        from yaml import events
+
         value = None
         with suppress(_Stop):  # the reason is among the problems
             starts = (event for event in self.events if isinstance(event, events.DocumentStartEvent))
@@ -148,6 +157,8 @@ class _YamlReader:
         return Document(value, self.name, self.marks, self.texts, self.source)
 
     def _node(self, event: events.Event, keys: KeyPath) -> object:
+        from yaml import events
+
         self.marks.setdefault(keys, _mark(event))
         self._count(event, 1)
         if isinstance(event, events.AliasEvent):
@@ -219,6 +230,8 @@ class _YamlReader:
         return text if number is None else number
 
     def _mapping(self, keys: KeyPath) -> dict[str, object]:
+        from yaml import events
+
         entries: dict[str, object] = {}
         while not isinstance(event := next(self.events), events.MappingEndEvent):
             key = self._key(event, keys)
@@ -232,6 +245,8 @@ class _YamlReader:
 
     def _key(self, event: events.Event, keys: KeyPath) -> str:
         """The text of a key; one that is not text is refused, and reading goes on."""
+        from yaml import events
+
         if not isinstance(event, events.ScalarEvent):
             self._refuse(event, "a key must be text")
             self._node(event, (*keys, f"\0{_mark(event)}"))

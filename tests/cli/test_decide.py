@@ -69,7 +69,7 @@ def test_an_experiment_says_the_same(tmp_path: Path) -> None:
         ("models: [{use: knn, decide: {base: knn}}]", "2:21", "leave out 'base'"),
         ("models: [{use: ridge, decide: f1}]", "2:23", "ridge is no classifier"),
         ("models: [{use: knn, decide: {by: f1, cost: {a: {b: 1}}}}]", "2:21", "by cost or expected-cost"),
-        ("cost: {malignant: 3}", "2:1", "mapping of answers"),
+        ("cost: {malignant: 3}", "2:1", "mapping of predicted classes"),
         ("cost: {malignent: {benign: 3}}", "", "no class 'malignent'"),
     ],
 )
@@ -100,7 +100,7 @@ def test_a_decided_model_is_saved_and_asked(tmp_path: Path) -> None:
 
 def test_options_that_cannot_be_followed() -> None:
     assert "no model to decide for" in typed("eval", "wdbc", "--decide", "f1").output
-    assert "mapping of answers" in typed("eval", "wdbc", "-m", "knn", "--cost", "{a: 3}").output
+    assert "mapping of predicted classes" in typed("eval", "wdbc", "-m", "knn", "--cost", "{a: 3}").output
     assert "no class 'a'" in typed("eval", "wdbc", "-m", "knn", "--cost", "{a: {b: 3}}").output
 
 
