@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from mlcli.core.accepts import Accepts
 from mlcli.core.errors import UsageError
 from mlcli.core.params import learned
 from mlcli.core.registry import Entry, ImportedEntry
+from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
@@ -27,11 +28,21 @@ from mlcli.engines.imported import (
 )
 
 
+class Transformer(Protocol):
+    """What a step needs of an object with the conventions of scikit-learn."""
+
+    def fit(self, X: Array, y: object) -> object:
+        """Learn from rows, and from their target if there is one."""
+
+    def transform(self, X: Array) -> object:
+        """The new columns, as an array or a sparse matrix."""
+
+
 def entry_of(path: str) -> Entry:
-    """What is known of the step at an import path."""
+    """The registry entry of the transformer at an import path."""
     if not hasattr(estimator_class(path), "transform"):
-        what = f"{path} is no transformer: it has no transform"
-        raise UsageError(what, hint="a classifier, regressor, clusterer or detector is a model: -m " + path)
+        message = f"{path} is no transformer: it has no method 'transform'"
+        raise UsageError(message, hint="a classifier, regressor, clusterer or detector is a model: -m " + path)
     return ImportedEntry(
         path, summary_of(path), version_of(path), "step", (), lambda: class_for(path, ImportedStep)
     )
@@ -39,40 +50,40 @@ def entry_of(path: str) -> Entry:
 
 @dataclass(kw_only=True, eq=False)
 class ImportedStep(ForeignEstimator, Step):
-    """Numbers as the transformer makes them; columns of levels are coded before it."""
+    """The output of the transformer, always numeric; columns of levels are encoded before it."""
 
     ours: ClassVar[str] = "columns"
 
-    transformer_: Any = learned()
+    transformer_: Transformer = learned()
 
     @property
     def accepts(self) -> Accepts:
-        """Numbers; gaps where its tags say so."""
+        """Numbers, and missing values if its tags allow them."""
         return Accepts(missing=takes_gaps(self.path), weights=True)
 
-    def fit(self, data: Any, rng: np.random.Generator) -> None:
-        """Fit it to the numbers, and to the target where there is one."""
+    def fit(self, data: RowsOfTable, rng: np.random.Generator) -> None:
+        """Fit the transformer to the numbers, and to the target if there is one."""
         self.transformer_ = build_estimator(self.path, self.given(), int(rng.integers(LARGEST_SEED)))
         with as_a_guest(self.path):
             self.transformer_.fit(data.table.numbers, getattr(data, "y", None))
 
     def transform(self, table: Table) -> Table:
-        """Its columns, by the names that it gives them."""
+        """The columns that the transformer returns, with the names that it gives them."""
         with as_a_guest(self.path):
-            found: Any = self.transformer_.transform(table.numbers)
-        cells: Array = np.asarray(found.toarray() if hasattr(found, "toarray") else found, np.float64)
-        columns = (Column(name, missing=False) for name in self._names(table, cells.shape[1]))
+            output = self.transformer_.transform(table.numbers)
+        cells = np.asarray(output.toarray() if hasattr(output, "toarray") else output, np.float64)
+        columns = (Column(name, missing=False) for name in self._output_names(table, cells.shape[1]))
         return Table.of(zip(columns, cells.T, strict=True), len(table))
 
-    def _names(self, table: Table, width: int) -> list[str]:
-        names = [column.name for column in table.columns]
-        if not hasattr(self.transformer_, "get_feature_names_out"):
+    def _output_names(self, table: Table, width: int) -> list[str]:
+        names, transformer = [column.name for column in table.columns], self.transformer_
+        if not hasattr(transformer, "get_feature_names_out"):
             return names if len(names) == width else [f"{self.path}{index}" for index in range(width)]
         try:
-            return list(map(str, self.transformer_.get_feature_names_out(names)))
-        except ValueError:  # its names do not follow from those of its columns
-            return list(map(str, self.transformer_.get_feature_names_out()))
+            return list(map(str, transformer.get_feature_names_out(names)))
+        except ValueError:  # this transformer does not accept the names of its input
+            return list(map(str, transformer.get_feature_names_out()))
 
     def columns_after(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
-        """Numbers; how many, only the fitted transformer knows."""
+        """Numeric columns; only the fitted transformer knows how many."""
         return tuple(Column(column.name) for column in columns)

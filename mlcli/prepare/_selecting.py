@@ -1,4 +1,4 @@
-"""Steps that keep some of the columns: what they share, selection by a model, and filters that score columns."""
+"""Base classes of steps that select columns: by any rule, by a model, or by a score of each column."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from mlcli.tasks.supervised import SupervisedRows
 
 MOST_BARS = 30
 ALIKE = 1e-12
-"""Scores that differ by less, relatively, are equal."""
+"""Scores whose relative difference is smaller are ties."""
 
 
 @dataclass(kw_only=True, eq=False)
 class Selection(Step):
-    """Keeps some of the columns that it sees; which, it learns from the training rows."""
+    """A step that learns from the training rows which columns to keep."""
 
     kinds: ClassVar[tuple[str, ...]] = ("classification", "regression")
     follows_scaling: ClassVar[bool] = True
@@ -41,59 +41,67 @@ class Selection(Step):
     kept_: Flags = learned("columns")
 
     def transform(self, table: Table) -> Table:
-        """The columns that are kept."""
+        """The selected columns."""
         return table.select(self.kept())
 
     def kept(self) -> list[str]:
-        """The names of the columns that are kept."""
+        """The names of the selected columns."""
         return [column.name for column, keep in zip(self.columns_, self.kept_, strict=True) if keep]
 
     def check_learned(self) -> None:
-        """A yes or no for each column."""
+        """A boolean for each column."""
         if self.kept_.dtype != np.bool_:
-            raise ValueError("a choice that is neither yes nor no")
+            raise ValueError(f"the selection of columns must be boolean, and is {self.kept_.dtype}")
 
     def explain(self) -> Explanation:
-        """The columns that are kept."""
+        """The selected columns."""
         kept = self.kept()
         return (Lines(f"{len(kept)} of {len(self.columns_)} columns are kept", (listed(kept, MOST_BARS),)),)
 
     def bars(self, title: str, measure: str, scores: Array, **beside: Array | Codes) -> Bars:
-        """What columns count, the highest first, what else is known of them, and which are kept."""
+        """The scores of the columns, highest first, with further values and whether each column is kept."""
         order = ranked(scores)[:MOST_BARS]
-        names, said = [column.name for column in self.columns_], np.where(self.kept_, "kept", "left out")
+        names = [column.name for column in self.columns_]
+        decisions = np.where(self.kept_, "kept", "left out")
         note = f"{int(self.kept_.sum())} of {len(names)} columns are kept"
-        note += f"; bars of the first {MOST_BARS}" if len(names) > MOST_BARS else ""
-        labels, values = tuple(names[place] for place in order), tuple(np.nan_to_num(scores[order]).tolist())
-        columns = tuple(tuple(cells[order].tolist()) for cells in (*beside.values(), said))
-        return Bars(title, ("column", measure, *beside, ""), labels, values, columns, note=note)
+        if len(names) > MOST_BARS:
+            note += f"; bars of the first {MOST_BARS}"
+        return Bars(
+            title,
+            ("column", measure, *beside, ""),
+            tuple(names[index] for index in order),
+            tuple(np.nan_to_num(scores[order]).tolist()),
+            tuple(tuple(values[order].tolist()) for values in (*beside.values(), decisions)),
+            note=note,
+        )
 
 
 def ranked(scores: Array) -> list[int]:
-    """The places of scores from the highest to the lowest; of equal ones the first goes first, NaN is least."""
-    known = np.where(np.isnan(scores), -np.inf, scores)
-    finite = np.abs(known[np.isfinite(known)])
-    grain = ALIKE * finite.max(initial=0.0) or 1.0
-    rounded = np.where(np.isfinite(known), np.round(np.where(np.isfinite(known), known, 0.0) / grain), known)
-    return [int(place) for place in np.argsort(-rounded, kind="stable")]
+    """The indices of scores from highest to lowest; ties keep their order, and NaN comes last."""
+    filled = np.where(np.isnan(scores), -np.inf, scores)
+    finite = np.isfinite(filled)
+    unit = ALIKE * np.abs(filled[finite]).max(initial=0.0) or 1.0
+    rounded = np.where(finite, np.round(np.where(finite, filled, 0.0) / unit), filled)
+    return [int(index) for index in np.argsort(-rounded, kind="stable")]
 
 
 def best_of(scores: Array, count: int) -> Flags:
-    """Which of the scores are among so many of the highest."""
+    """Which scores are among the ``count`` highest."""
     kept = np.zeros(len(scores), bool)
     kept[ranked(scores)[:count]] = True
     return kept
 
 
 def number_kept(keep: float, count: int) -> int:
-    """How many of some columns a number says, or below 1 a share."""
+    """How many of ``count`` columns to keep; ``keep`` is a number of columns, or a share if below 1."""
     return min(count, ceil(keep * count - ALIKE) if keep < 1 else int(keep))
 
 
 def problems_with_count(keep: float) -> list[str]:
-    """What is wrong with a number of columns that is not whole."""
-    whole = keep < 1 or keep % 1 == 0
-    return [] if whole else [f"keep is a whole number, or a share below 1; was given {keep:g}"]
+    """A message if ``keep`` is neither a whole number nor a share."""
+    if keep < 1 or keep % 1 == 0:
+        return []
+    return [f"keep is a whole number, or a share below 1; got {keep:g}"]
 
 
 Places = tuple[int, ...]
@@ -102,30 +110,29 @@ Places = tuple[int, ...]
 
 @dataclass(kw_only=True, eq=False)
 class ByModel(Selection):
-    """Keeps the columns that serve a model."""
+    """A selection of the columns that work best for a model."""
 
     base: Model | None = model_param(
         None,
-        "the model that columns are to serve; none: the model behind the step (naive-bayes or linear-regression "
-        "where there is none)",
+        "the model to select columns for; none: the model behind the step, or naive-bayes or linear-regression if "
+        "there is none",
         of=(Classifier, Regressor),
     )
 
     @property
     def accepts(self) -> Accepts:
-        """Anything: the model stands behind the steps that it needs."""
+        """Any columns: the model gets the steps that it needs."""
         return Accepts(
             nominal=True, missing=True, weights=all(model.accepts.weights for model in models_inside(self))
         )
 
     def serving(self, model: Model) -> Self:
-        """Columns are chosen for the model behind the step, unless a base is named."""
-        asks = (
-            self.base is None
-            and isinstance(model, Classifier | Regressor)
-            and not replace(self, base=model).conflicts()
-        )
-        return replace(self, base=model) if asks else self
+        """Select columns for the model behind the step, unless a base is given."""
+        if self.base is None and isinstance(model, Classifier | Regressor):
+            configured = replace(self, base=model)
+            if not configured.conflicts():
+                return configured
+        return self
 
     def base_for(self, data: SupervisedRows) -> Model:
         """The chosen base, or the default for the kind of task."""
@@ -136,7 +143,7 @@ class ByModel(Selection):
 
 @dataclass(frozen=True, eq=False)
 class SubsetLosses:
-    """The loss of a model that sees some of the columns, over splits of the training rows."""
+    """The inner validation loss of a model on subsets of the columns; each subset is computed once."""
 
     model: Model
     data: SupervisedRows
@@ -144,55 +151,58 @@ class SubsetLosses:
     """The training rows and the test rows of each split."""
     seed: int
     known: dict[Places, float] = field(default_factory=dict)
+    """The losses computed so far."""
 
-    def loss(self, places: Places) -> float:
-        """The mean loss over test rows: the share of errors for classes, the squared error for numbers."""
-        if places not in self.known:
+    def loss(self, indices: Places) -> float:
+        """The mean loss on test rows: the error rate for classification, the squared error for regression."""
+        if indices not in self.known:
             columns = self.data.table.columns
-            seen = self.data.with_table(self.data.table.select(columns[place].name for place in places))
-            model = with_steps(self.model, seen.table.columns) if places else MODELS.load("zero-r")()
-            self.known[places] = mean_loss(model, seen, self.splits, self.seed)
-        return self.known[places]
+            subset = self.data.with_table(self.data.table.select(columns[index].name for index in indices))
+            model = with_steps(self.model, subset.table.columns) if indices else MODELS.load("zero-r")()
+            self.known[indices] = mean_loss(model, subset, self.splits, self.seed)
+        return self.known[indices]
 
 
 @dataclass(kw_only=True, eq=False)
 class Filter(ByModel):
-    """Keeps the columns with the highest scores, each scored on its own, whatever the model."""
+    """A selection of the columns with the highest scores; each column is scored on its own, without the model."""
 
     measure: ClassVar[str]
-    """What the score is."""
+    """The name of the score."""
 
     keep: float | None = param(
-        0.5, "how many are kept; below 1: which share; none: as many as serve `base` best", gt=0, tune=(0.1, 0.9)
+        0.5,
+        "how many columns to keep; below 1: a share of them; none: the number with the lowest loss of `base`",
+        gt=0,
+        tune=(0.1, 0.9),
     )
     folds: int = param(
-        5,
-        "how many inner folds the training rows are split into, where `keep` is none",
-        ge=2,
-        matters_when={"keep": None},
+        5, "number of inner folds of the training rows, if `keep` is none", ge=2, matters_when={"keep": None}
     )
 
     scores_: Array = learned("columns")
 
     accepts = Accepts(missing=True, weights=True)
-    """Numbers with gaps; a gap says nothing of its column."""
+    """Numeric columns; missing values do not count in the score of their column."""
 
     def conflicts(self) -> list[str]:
-        """Half a column, and a base that would not be asked."""
+        """Refuse a fraction of a column, and a base that would not be used."""
         if self.keep is None:
             return []
-        return problems_with_count(self.keep) + (["'base' is asked only where keep is none"] if self.base else [])
+        return problems_with_count(self.keep) + (["'base' is used only if keep is none"] if self.base else [])
 
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
         """Score each column, and keep the best."""
         data = data.counted()
         self.scores_ = np.asarray(self.scores(data), np.float64)
-        keep, columns = self.keep, len(self.columns_)
-        count = self._count_by_folds(data, rng) if keep is None else number_kept(keep, columns)
+        if self.keep is None:
+            count = self._count_by_folds(data, rng)
+        else:
+            count = number_kept(self.keep, len(self.columns_))
         self.kept_ = best_of(self.scores_, count)
 
     def _count_by_folds(self, data: SupervisedRows, rng: np.random.Generator) -> int:
-        """How many of the best columns serve the base best, scored and judged in inner folds."""
+        """The number of best columns with the lowest loss of the base in inner folds."""
         data = data.take(order_of_content(data))
         columns = len(self.columns_)
         sizes = list(range(1, min(columns, 20) + 1))
@@ -210,8 +220,8 @@ class Filter(ByModel):
         return sizes[int(np.argmax(losses <= losses.min() * (1 + ALIKE)))]
 
     def scores(self, data: SupervisedRows) -> Array:
-        """How much each column says of the target; NaN where that cannot be said, which is least."""
-        raise TypeError(f"{type(self).__name__} does not say how it scores columns")
+        """The score of each column, higher is better; NaN if undefined, which ranks last."""
+        raise TypeError(f"{type(self).__name__} does not define scores")
 
     def explain(self) -> Explanation:
         """The scores, highest first."""
@@ -220,9 +230,9 @@ class Filter(ByModel):
 
 @dataclass(kw_only=True, eq=False)
 class LevelFilter(Filter):
-    """Scores each column by how its levels, or the bins of its numbers, meet those of the target."""
+    """A filter that scores the contingency table of each column, numbers cut into bins, and the target."""
 
-    bins: int = param(5, "how many bins numbers are cut into", ge=2)
+    bins: int = param(5, "number of bins for numeric columns", ge=2)
 
     accepts = Accepts(nominal=True, missing=True, weights=True)
 
@@ -236,12 +246,12 @@ class LevelFilter(Filter):
         return (contingency(codes, target, data.weights) for codes in levels_of_columns(data, self.bins))
 
     def dependence(self, table: Array) -> float:
-        """What a contingency table says, which has no empty line."""
-        raise TypeError(f"{type(self).__name__} does not say how it measures dependence")
+        """The score of a contingency table, which has no empty row or column."""
+        raise TypeError(f"{type(self).__name__} does not define dependence")
 
 
 def levels_of_columns(data: SupervisedRows, bins: int) -> Iterator[Codes]:
-    """Each column as codes from 0; an empty cell is a level of its own, and numbers are cut into bins."""
+    """Each column as codes from 0; numbers are cut into bins, and a missing value is a level of its own."""
     for column, cells in data.table.parts():
         if column.coded:
             yield cells.astype(np.int32) + np.int32(1)
@@ -251,15 +261,15 @@ def levels_of_columns(data: SupervisedRows, bins: int) -> Iterator[Codes]:
 
 
 def levels_of_target(data: SupervisedRows, bins: int) -> Codes:
-    """The class of each row, or the bin of its value."""
+    """The class of each row, or the bin of a numeric target."""
     if isinstance(data, LabelledRows):
         return data.y
     return codes_of(data.y, boundaries(equal_frequency, data.y, data.weights, bins))
 
 
-def contingency(values: Codes, other: Codes, weights: Array) -> Array:
-    """The weight of the rows with each level of one and each of the other; levels without rows are left out."""
-    width = int(other.max(initial=0)) + 1
-    flat = np.bincount(values * width + other, weights, (int(values.max(initial=0)) + 1) * width)
+def contingency(first: Codes, second: Codes, weights: Array) -> Array:
+    """The summed weight of each combination of levels; levels without rows are left out."""
+    width = int(second.max(initial=0)) + 1
+    flat = np.bincount(first * width + second, weights, (int(first.max(initial=0)) + 1) * width)
     table = flat.reshape(-1, width)
     return np.asarray(table[table.any(axis=1)][:, table.any(axis=0)])

@@ -1,23 +1,23 @@
-"""ANOVA: keeps the numeric columns whose means differ most between classes, by the F value of one-way analysis.
+"""ANOVA: keeps the numeric columns whose class means differ most, by the F statistic of a one-way ANOVA.
 
 Formula:
     F = [Σ_k n_k (μ_k − μ)² / (K − 1)] / [Σ_k Σ_{i ∈ k} (x_i − μ_k)² / (n − K)].
 
 Assumes:
-    Classes that differ in their means, about normal and of one spread; columns are looked at one by one.
+    Classes that differ in their means, with roughly normal values and equal variances. Each column is scored on
+    its own.
 
 Cost:
-    One pass.
+    One pass over the numbers.
 
 Choices:
-    Weights count as numbers of rows. Rows with an empty cell do not count for that column. Classes without
-    training rows are none. A column that does not vary within the classes has an infinite F where their means
-    differ.
+    Weights count as numbers of rows. Missing values are left out column by column. Classes without training rows
+    are not counted. A column that does not vary within the classes has an infinite F if the class means differ.
 """
 
 from __future__ import annotations
 
-from typing import ClassVar, cast
+from typing import ClassVar, NamedTuple, cast
 
 import numpy as np
 
@@ -33,7 +33,7 @@ from mlcli.tasks.supervised import SupervisedRows
 
 @register("anova", reference="Fisher 1925, Statistical Methods for Research Workers")
 class Anova(Filter):
-    """Columns by the F value of their class means."""
+    """Select columns by the F statistic of their class means."""
 
     measure: ClassVar[str] = "F value"
     kinds: ClassVar[tuple[str, ...]] = ("classification",)
@@ -41,37 +41,42 @@ class Anova(Filter):
     chances_: Array = learned("columns")
 
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
-        """Keep the columns of the highest F, and how probable these are by chance."""
+        """Keep the columns with the highest F, and compute the p-value of each column."""
         from scipy.special import fdtrc
 
         super().fit(data, rng)
         rows = cast(LabelledRows, data.counted())
-        ratio, freedom, left = f_tests(rows.table.numbers, rows.weights, rows.y)
-        self.chances_ = np.where((freedom > 0) & (left > 0), fdtrc(freedom, left, ratio), 1.0)
+        tests = f_tests(rows.table.numbers, rows.weights, rows.y)
+        defined = (tests.df_between > 0) & (tests.df_within > 0)
+        self.chances_ = np.where(defined, fdtrc(tests.df_between, tests.df_within, tests.f), 1.0)
 
     def explain(self) -> Explanation:
-        """The F values with their p, highest first."""
+        """The F values with their p-values, highest first."""
         return (self.bars("Columns by F value", self.measure, self.scores_, p=self.chances_),)
 
     def scores(self, data: LabelledRows) -> Array:  # type: ignore[override]
         """The F value of each column."""
-        return f_values(data.table.numbers, data.weights, data.y)
+        return f_tests(data.table.numbers, data.weights, data.y).f
 
 
-def f_values(numbers: Array, weights: Array, group: Codes) -> Array:
-    """How far the means of groups lie apart in each column, beside the spread within them."""
-    return f_tests(numbers, weights, group)[0]
+class FTests(NamedTuple):
+    """The F statistic of each column, with its degrees of freedom."""
+
+    f: Array
+    df_between: Array
+    df_within: Array
 
 
-def f_tests(numbers: Array, weights: Array, group: Codes) -> tuple[Array, Array, Array]:
-    """F of each column, with the degrees of freedom between groups and within them."""
+def f_tests(numbers: Array, weights: Array, group: Codes) -> FTests:
+    """Test in each column whether the means of the groups are equal; F is 0 where the test is undefined."""
     by_group = spreads(numbers, weights, group, int(group.max(initial=0)) + 1)
-    overall, present = by_group.together(), (by_group.weight > 0).sum(axis=0)
+    overall, groups_present = by_group.together(), (by_group.weight > 0).sum(axis=0)
     within = by_group.squares.sum(axis=0)
     between = np.maximum(overall.squares - within, 0.0)
-    freedom, left = present - 1, overall.weight - present
-    defined = (freedom > 0) & (left > 0)
-    noise = within / np.where(defined, left, 1.0)
-    ratio = between / np.maximum(freedom, 1) / np.where(noise > 0, noise, 1.0)
+    df_between, df_within = groups_present - 1, overall.weight - groups_present
+    defined = (df_between > 0) & (df_within > 0)
+    noise = within / np.where(defined, df_within, 1.0)
+    ratio = between / np.maximum(df_between, 1) / np.where(noise > 0, noise, 1.0)
     without_noise = np.where(between > 0, np.inf, 0.0)
-    return np.where(defined, np.where(noise > 0, ratio, without_noise), 0.0), freedom, left
+    f = np.where(defined, np.where(noise > 0, ratio, without_noise), 0.0)
+    return FTests(f, df_between, df_within)

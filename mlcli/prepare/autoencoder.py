@@ -44,6 +44,6 @@ class AutoencoderCode(Autoencoding, Projection):
         """As many as the code has numbers."""
         return self.code_length(columns)
 
-    def places(self, table: Table) -> Array:
+    def project(self, table: Table) -> Array:
         """The code of each row."""
         return self.codes(table)

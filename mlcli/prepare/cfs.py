@@ -1,21 +1,20 @@
-"""CFS: keeps the subset of columns that go along with the target and not with each other (Hall's CFS).
+"""CFS: keeps a subset of columns that correlate with the target but not with each other (Hall's CFS).
 
 Formula:
     merit(S) = k r_cf / √(k + k (k − 1) r_ff) for a subset S of k columns, with r_cf the mean correlation of its
-    columns with the target and r_ff that of its columns with each other; the correlation of two columns is the
-    symmetrical uncertainty 2 I(X; Y) / (H(X) + H(Y)). Subsets are searched best first: the best known one is
-    widened by each other column, until `patience` widenings in a row find no better one.
+    columns with the target and r_ff their mean correlation with each other. The correlation of two columns is the
+    symmetrical uncertainty 2 I(X; Y) / (H(X) + H(Y)). The search is best first: the best subset so far is extended
+    by each other column, until `patience` extensions in a row do not improve the merit.
 
 Assumes:
-    That columns which say the same are of no use beside each other, and that those which help only together are
-    rare.
+    Redundant columns do not help, and columns that help only in combination are rare.
 
 Cost:
-    A table for each pair of columns that is met, p² / 2 at most.
+    One contingency table for each pair of columns in a subset, p² / 2 at most.
 
 Choices:
-    Numbers, and values to be predicted, are cut into `bins` of equal weight (Hall cuts them by the class entropy).
-    An empty cell is a level of its own. At least one column is kept. How many follows from the merit.
+    Numeric columns and numeric targets are cut into `bins` of equal weight (Hall cuts them by the class entropy).
+    A missing value is a level of its own. At least one column is kept; the merit decides how many.
 """
 
 from __future__ import annotations
@@ -40,10 +39,10 @@ Subset = tuple[int, ...]
 
 @register("cfs", reference="Hall 1999, Correlation-based Feature Selection for Machine Learning")
 class CorrelationBasedSelection(Selection):
-    """The subset with the best merit."""
+    """Select the subset of columns with the best merit."""
 
-    bins: int = param(5, "how many bins numbers are cut into", ge=2)
-    patience: int = param(5, "after how many widenings without a better subset the search ends", ge=1)
+    bins: int = param(5, "number of bins for numeric columns", ge=2)
+    patience: int = param(5, "stop after this many extensions without a better subset", ge=1)
 
     merit_: float = learned()
 
@@ -54,36 +53,36 @@ class CorrelationBasedSelection(Selection):
         data = data.counted()
         columns = list(levels_of_columns(data, self.bins))
         target = levels_of_target(data, self.bins)
-        relevance = np.array([uncertainty(column, target, data.weights) for column in columns])
+        relevance = np.array([symmetrical_uncertainty(column, target, data.weights) for column in columns])
 
         @cache
-        def between(one: int, other: int) -> float:
-            return uncertainty(columns[one], columns[other], data.weights)
+        def redundancy(first: int, second: int) -> float:
+            return symmetrical_uncertainty(columns[first], columns[second], data.weights)
 
         def merit(subset: Subset) -> float:
             k = len(subset)
-            among = sum(between(one, other) for index, one in enumerate(subset) for other in subset[:index])
-            return float(relevance[list(subset)].sum() / np.sqrt(k + 2 * among)) if k else 0.0
+            total = sum(redundancy(first, second) for i, first in enumerate(subset) for second in subset[:i])
+            return float(relevance[list(subset)].sum() / np.sqrt(k + 2 * total)) if k else 0.0
 
         best = self._search(len(columns), merit) or ((0,) if columns else ())
         self.merit_ = merit(best)
         self.kept_ = np.isin(np.arange(len(columns)), best)
 
     def _search(self, count: int, merit: Callable[[Subset], float]) -> Subset:
-        """Best first, from no columns on."""
+        """Best-first search from the empty subset; ties go to the smaller subset, then to the first columns."""
         best: Subset = ()
         best_merit, stale = 0.0, 0
-        waiting, seen = [(0.0, best)], {best}
-        while waiting and stale < self.patience:
-            waiting.sort(key=lambda one: (-round(one[0], 12), len(one[1]), one[1]))
-            _, subset = waiting.pop(0)
-            wider = {tuple(sorted((*subset, column))) for column in range(count) if column not in subset} - seen
-            found = sorted((-round(merit(one), 12), one) for one in wider)
-            seen |= wider
-            waiting += [(-negative, one) for negative, one in found]
+        queue, seen = [(0.0, best)], {best}
+        while queue and stale < self.patience:
+            queue.sort(key=lambda entry: (-round(entry[0], 12), len(entry[1]), entry[1]))
+            _, subset = queue.pop(0)
+            extended = {tuple(sorted((*subset, column))) for column in range(count) if column not in subset} - seen
+            ranking = sorted((-round(merit(candidate), 12), candidate) for candidate in extended)
+            seen |= extended
+            queue += [(-negative, candidate) for negative, candidate in ranking]
             stale += 1
-            if found and -found[0][0] > best_merit * (1 + ALIKE):
-                best_merit, best, stale = -found[0][0], found[0][1], 0
+            if ranking and -ranking[0][0] > best_merit * (1 + ALIKE):
+                best_merit, best, stale = -ranking[0][0], ranking[0][1], 0
         return best
 
     def explain(self) -> Explanation:
@@ -93,8 +92,8 @@ class CorrelationBasedSelection(Selection):
         return (Lines(title, (listed(kept, 30),)),)
 
 
-def uncertainty(values: Codes, other: Codes, weights: Array) -> float:
-    """The symmetrical uncertainty of two columns: 0 where independent, 1 where each follows from the other."""
-    table = contingency(values, other, weights)
-    both = entropy_of_counts(table.sum(axis=1)) + entropy_of_counts(table.sum(axis=0))
-    return 2 * mutual_information(table) / both if both > 0 else 0.0
+def symmetrical_uncertainty(first: Codes, second: Codes, weights: Array) -> float:
+    """2 I(X; Y) / (H(X) + H(Y)): 0 for independent columns, 1 if each determines the other."""
+    table = contingency(first, second, weights)
+    entropies = entropy_of_counts(table.sum(axis=1)) + entropy_of_counts(table.sum(axis=0))
+    return 2 * mutual_information(table) / entropies if entropies > 0 else 0.0

@@ -1,19 +1,19 @@
-"""Chi-square: keeps the columns whose levels meet the classes least as if by chance.
+"""Chi-square: keeps the columns with the strongest evidence against independence from the target.
 
 Formula:
-    χ² = Σ (O − E)² / E over the table of levels and classes, with E the product of the shares of level and class
-    times n. The score is −log₁₀ of the probability of so large a χ² by chance, with (levels − 1)(classes − 1)
-    degrees of freedom, so that columns with many levels and with few can be compared.
+    χ² = Σ (O − E)² / E over the contingency table of levels and classes, with E = n P(level) P(class). The score
+    is −log₁₀ p, with p from the χ² distribution with (levels − 1)(classes − 1) degrees of freedom, so that columns
+    with many levels and columns with few can be compared.
 
 Assumes:
-    Five expected rows or so in most places of the table, and rows that were drawn on their own.
+    About five expected rows in most cells of the table, and independent rows.
 
 Cost:
-    A pass per column; a sort for numbers.
+    One pass per column; a sort for numeric columns.
 
 Choices:
-    Numbers, and values to be predicted, are cut into `bins` of equal weight. An empty cell is a level of its own,
-    a level without rows is none. Weights count as numbers of rows.
+    Numeric columns and numeric targets are cut into `bins` of equal weight. A missing value is a level of its own;
+    levels without rows are not counted. Weights count as numbers of rows.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from mlcli.tasks.supervised import SupervisedRows
 
 @register("chi-square", reference="Pearson 1900; Liu & Setiono 1995, Chi2")
 class ChiSquare(LevelFilter):
-    """Columns by a test of independence from the target."""
+    """Select columns by a test of independence from the target."""
 
     measure: ClassVar[str] = "−log10 p"
 
@@ -41,44 +41,44 @@ class ChiSquare(LevelFilter):
     freedom_: Codes = learned("columns")
 
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
-        """Keep the columns of the least chance, and how far each is from independence."""
+        """Keep the columns with the smallest p-values."""
         super().fit(data, rng)
         tables = list(self.tables(data.counted()))
         self.statistics_ = np.array([chi_square(table) for table in tables], np.float64)
-        self.freedom_ = np.array([freedom(table) for table in tables], np.int32)
+        self.freedom_ = np.array([degrees_of_freedom(table) for table in tables], np.int32)
 
     def dependence(self, table: Array) -> float:
-        """How improbable the table is by chance."""
-        return improbability(table)
+        """−log₁₀ of the p-value of a contingency table."""
+        return log_improbability(table)
 
     def explain(self) -> Explanation:
-        """The tests, the least probable first."""
+        """The tests, smallest p-value first."""
         tests: dict[str, Array | Codes] = {"χ²": self.statistics_, "degrees of freedom": self.freedom_}
         return (self.bars("Columns by chi-square", self.measure, self.scores_, **tests, p=10**-self.scores_),)
 
 
-def freedom(table: Array) -> int:
-    """The degrees of freedom of a table."""
+def degrees_of_freedom(table: Array) -> int:
+    """The degrees of freedom of the χ² test of a contingency table."""
     return int((table.shape[0] - 1) * (table.shape[1] - 1))
 
 
 def chi_square(table: Array) -> float:
-    """Σ (O − E)² / E of a table without empty rows and columns."""
+    """Σ (O − E)² / E of a contingency table without empty rows or columns."""
     expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
     return float(((table - expected) ** 2 / expected).sum())
 
 
-def improbability(table: Array) -> float:
-    """−log₁₀ of the chance of a table that is as far from independence."""
+def log_improbability(table: Array) -> float:
+    """−log₁₀ of the p-value of the χ² test, also where the p-value is too small for a float."""
     from scipy.special import chdtrc, gammaln
 
-    degrees = freedom(table)
-    if degrees == 0:
+    freedom = degrees_of_freedom(table)
+    if freedom == 0:
         return 0.0
     statistic = chi_square(table)
-    chance = float(chdtrc(degrees, statistic))
-    if chance > 0:
-        return max(0.0, -log(chance) / log(10))
-    # Far out, the first term of the tail: (χ²/2)^(d/2 − 1) e^(−χ²/2) / Γ(d/2).
+    p_value = float(chdtrc(freedom, statistic))
+    if p_value > 0:
+        return max(0.0, -log(p_value) / log(10))
+    # The p-value underflows: use the first term of the tail, (χ²/2)^(d/2 − 1) e^(−χ²/2) / Γ(d/2).
     half = statistic / 2
-    return float((half - (degrees / 2 - 1) * log(half) + gammaln(degrees / 2)) / log(10))
+    return float((half - (freedom / 2 - 1) * log(half) + gammaln(freedom / 2)) / log(10))

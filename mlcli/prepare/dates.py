@@ -28,7 +28,7 @@ from mlcli.core.names import listed
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
-from mlcli.prepare._columns import ByColumn, Make, as_they_are
+from mlcli.prepare._columns import ByColumn, ComputeCells, unchanged
 
 PARTS: dict[str, Callable[[date], int]] = {
     "year": lambda day: day.year,
@@ -46,11 +46,11 @@ class Dates(ByColumn):
 
     parts: tuple[str, ...] = param(("year", "month", "day", "weekday"), "the parts of each date", choices=PARTS)
 
-    def after(self, column: Column) -> Iterator[tuple[Column, Make]]:
+    def derive(self, column: Column) -> Iterator[tuple[Column, ComputeCells]]:
         """A numeric column for each part of a date."""
         days = _dates(column)
         if days is None:
-            yield column, as_they_are
+            yield column, unchanged
             return
         for part in self.parts:
             # The last number is for the code -1.

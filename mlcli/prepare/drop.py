@@ -23,7 +23,7 @@ from mlcli.core.findings import Explanation, Lines
 from mlcli.core.names import counted, listed
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
-from mlcli.prepare._columns import ByColumn, Make
+from mlcli.prepare._columns import ByColumn, ComputeCells
 
 
 @register(
@@ -32,7 +32,7 @@ from mlcli.prepare._columns import ByColumn, Make
 class Drop(ByColumn):
     """Columns that are left out."""
 
-    def after(self, column: Column) -> Iterator[tuple[Column, Make]]:
+    def derive(self, column: Column) -> Iterator[tuple[Column, ComputeCells]]:
         """Nothing is left of a column that it is for."""
         return iter(())
 

@@ -38,7 +38,7 @@ from mlcli.engines.content_seeds import in_content_order
 from mlcli.engines.ensemble import fitted, outputs
 from mlcli.engines.inner_validation import held_out_outputs
 from mlcli.prepare._selecting import ByModel, levels_of_columns, number_kept, problems_with_count, ranked
-from mlcli.prepare.anova import f_values
+from mlcli.prepare.anova import f_tests
 from mlcli.tasks.supervised import SupervisedRows
 
 
@@ -90,7 +90,7 @@ class EmbeddedSelection(ByModel):
         for _ in range(wanted):
             wrong = self._errors(data, np.flatnonzero(self.kept_), np.random.default_rng(seed))
             others = np.flatnonzero(~self.kept_)
-            counts = np.array([f_values(wrong, data.weights, levels[other]).sum() for other in others])
+            counts = np.array([f_tests(wrong, data.weights, levels[other]).f.sum() for other in others])
             best = ranked(counts)[0]
             self.kept_[others[best]], self.counts_[others[best]] = True, counts[best]
 

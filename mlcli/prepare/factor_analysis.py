@@ -49,6 +49,6 @@ class FactorAnalysis(FactorModel, Projection):
         """Find loadings and noise by EM."""
         self.find(data.counted(), Search(self.factors, self.tolerance, self.most_steps, self.floor))
 
-    def places(self, table: Table) -> Array:
+    def project(self, table: Table) -> Array:
         """What is expected of the factors of each row."""
         return self.found.expected(table.numbers)

@@ -45,9 +45,8 @@ from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
-from mlcli.core.tables import MISSING_CODE, Array, Table, is_missing
+from mlcli.core.tables import MISSING_CODE, Array, Cells, Table, is_missing
 from mlcli.core.tolerances import ROUNDING
-from mlcli.prepare._columns import Cells
 
 Filling = Callable[[Array, Array], float]
 
@@ -109,7 +108,7 @@ class Impute(Step):
             warnings.warn(text, MlcliWarning, stacklevel=2)
             return 0.0
         filling = most_frequent if column.coded else OF_NUMBERS[self.numbers]
-        return filling(cells[present], weights[present])
+        return filling(cells[present].astype(np.float64), weights[present])
 
     def columns_after(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
         """No column has gaps; some have one more level, or a 0/1 column beside them."""
@@ -129,9 +128,9 @@ class Impute(Step):
         """The columns as they were; the level that stands for a gap is one again."""
         parts: list[tuple[Column, Cells]] = []
         for column in self.columns_:
-            cells: Cells = table.cells(column.name)
+            cells = table.cells(column.name)
             if column.coded:
-                cells = np.where(cells >= len(column.levels), MISSING_CODE, cells)
+                cells = np.where(np.asarray(cells, np.int32) >= len(column.levels), MISSING_CODE, cells)
             parts.append((column, cells))
         return Table.of(parts, len(table))
 

@@ -24,7 +24,7 @@ from itertools import combinations
 from mlcli.core.findings import Explanation, Lines
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
-from mlcli.prepare._columns import Combine, Combining, numeric
+from mlcli.prepare._columns import CombineCells, Combining, numeric
 from mlcli.prepare.polynomial import product
 
 
@@ -32,7 +32,7 @@ from mlcli.prepare.polynomial import product
 class Interaction(Combining):
     """Products of two columns."""
 
-    def combined(self, columns: Sequence[Column]) -> Iterator[tuple[Column, Combine]]:
+    def new_columns(self, columns: Sequence[Column]) -> Iterator[tuple[Column, CombineCells]]:
         """The product of every two."""
         for combination in combinations(range(len(columns)), 2):
             one, other = (columns[place] for place in combination)

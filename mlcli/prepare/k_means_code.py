@@ -1,21 +1,20 @@
-"""K-means code: says of each row to which of k clusters it is nearest, as a column of levels.
+"""K-means code: replaces the columns by the number of the nearest of k cluster centres, as a nominal column.
 
 Formula:
-    Lloyd's algorithm on the training rows, from k-means++ starts: rows go to the nearest centre, centres to the
-    mean of their rows, until less than one row in a thousand changes; of `restarts` the one with the least sum of
-    squared distances. A row gets the level of the nearest centre.
+    Lloyd's algorithm on the training rows, started by k-means++: assign each row to its nearest centre, then move
+    each centre to the mean of its rows, until fewer than one row in a thousand changes its cluster. Of `restarts`
+    runs the one with the smallest sum of squared distances is kept. Each row gets the level of its nearest centre.
 
 Assumes:
-    Round clusters of one size, and columns on one scale.
+    Round clusters of similar size, and columns on one scale.
 
 Cost:
     `restarts` times a few passes of rows × k × columns.
 
 Choices:
-    The column `cluster` has k levels, so that it becomes 0/1 columns where a method wants numbers. It stands in
-    the place of the columns that made it, or behind them with `beside`. Clusters are numbered by their size, the
-    largest first. Where fewer rows differ than k, the last levels stay empty. A centre that loses all its rows
-    stays where it is.
+    The column `cluster` has k levels and becomes 0/1 columns for methods that need numbers. It replaces the
+    columns, or follows them with `beside`. Clusters are numbered by size, the largest first. If there are fewer
+    than k distinct rows, the last levels stay empty. A centre that loses all its rows stays where it is.
 """
 
 from __future__ import annotations
@@ -31,6 +30,7 @@ from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
 from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
+from mlcli.core.tolerances import CLOSE_DECIMALS
 from mlcli.engines.centres import (
     CentredRows,
     centred_rows,
@@ -47,13 +47,14 @@ from mlcli.engines.centres import (
     revision=2,
 )
 class KMeansCode(Step):
-    """The cluster of each row."""
+    """Replace the columns by the cluster of each row."""
 
-    k: int = param(5, "how many clusters there are", ge=1, tune=(2, 20))
-    restarts: int = param(5, "how many starts are tried", ge=1)
-    beside: bool = param(False, "whether the columns stay beside the cluster")
+    k: int = param(5, "number of clusters", ge=1, tune=(2, 20))
+    restarts: int = param(5, "number of runs from different starts", ge=1)
+    beside: bool = param(False, "whether the columns are kept beside the cluster")
 
     centres_: Array = learned("centres", "columns")
+    """The centres less the mean of the training rows."""
     middle_: Array = learned()
 
     accepts = Accepts(weights=True)
@@ -63,11 +64,11 @@ class KMeansCode(Step):
         data = data.counted()
         self.middle_ = means(data.table.numbers, data.weights)
         cloud = centred_rows(data.table.numbers - self.middle_, data.weights)
-        found = [_numbered(cloud, k_means_plus_plus(cloud, self.k, own)) for own in rng.spawn(self.restarts)]
-        self.centres_, _ = min(found, key=lambda one: one[1])
+        runs = [_run(cloud, k_means_plus_plus(cloud, self.k, stream)) for stream in rng.spawn(self.restarts)]
+        self.centres_, _ = min(runs, key=lambda run: run[1])
 
     def columns_after(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
-        """The cluster, and the columns where they stay."""
+        """The column of clusters, behind the other columns if these are kept."""
         levels = tuple(map(str, range(1, self.k + 1)))
         return (*(columns if self.beside else ()), Column("cluster", "nominal", levels))
 
@@ -75,28 +76,27 @@ class KMeansCode(Step):
         """The cluster of each row."""
         X = table.numbers - self.middle_
         cluster = nearest_centres(X, self.centres_, squared_lengths(X)).cluster
-        made = [(self.columns_after(())[-1], cluster)]
-        return Table.of([*(table.parts() if self.beside else ()), *made], len(table))
+        kept = table.parts() if self.beside else ()
+        return Table.of([*kept, (self.columns_after(())[-1], cluster)], len(table))
 
     def check_learned(self) -> None:
-        """No more centres than clusters were asked for."""
+        """Between 1 and k centres."""
         if not 1 <= len(self.centres_) <= self.k:
-            raise ValueError("there are not as many centres")
+            raise ValueError(f"k-means-code needs 1 to {self.k} centres, and there are {len(self.centres_)}")
 
     def explain(self) -> findings.Explanation:
         """The centres."""
         header = ("cluster", *(column.name for column in self.columns_))
         centres = (self.centres_ + self.middle_).tolist()
-        return (
-            findings.Table("Centres", header, tuple((index, *row) for index, row in enumerate(centres, start=1))),
-        )
+        rows = tuple((number, *centre) for number, centre in enumerate(centres, start=1))
+        return (findings.Table("Centres", header, rows),)
 
 
-def _numbered(cloud: CentredRows, centres: Array) -> tuple[Array, float]:
-    """Centres that move no more, the one with most rows first, and the sum of squared distances to them."""
-    centres = centres.reshape(max(len(centres), 1), -1) if centres.size else np.zeros((1, cloud.X.shape[1]))
+def _run(cloud: CentredRows, start: Array) -> tuple[Array, float]:
+    """The centres of Lloyd's algorithm, largest cluster first, and the sum of squared distances to them."""
+    centres = start.reshape(max(len(start), 1), -1) if start.size else np.zeros((1, cloud.X.shape[1]))
     centres = settled(cloud, centres, steps=300, still=1e-3)
-    found = nearest_centres(cloud.X, centres, cloud.lengths)
-    weight = np.bincount(found.cluster, cloud.weights, len(centres))
-    order = np.argsort(-np.round(weight, 9), kind="stable")
-    return centres[order], float(cloud.weights @ found.own**2)
+    nearest = nearest_centres(cloud.X, centres, cloud.lengths)
+    sizes = np.bincount(nearest.cluster, cloud.weights, len(centres))
+    order = np.argsort(-np.round(sizes, CLOSE_DECIMALS), kind="stable")
+    return centres[order], float(cloud.weights @ nearest.own**2)

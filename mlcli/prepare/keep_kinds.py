@@ -23,7 +23,7 @@ from mlcli.core.names import listed
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.schema import COLUMN_KINDS, Column
-from mlcli.prepare._columns import ByColumn, Make, as_they_are
+from mlcli.prepare._columns import ByColumn, ComputeCells, unchanged
 
 
 @register("keep-kinds", reference="Stevens 1946, On the theory of scales of measurement")
@@ -32,10 +32,10 @@ class KeepKinds(ByColumn):
 
     keep: tuple[str, ...] = param(("numeric",), "the kinds of columns that stay", choices=COLUMN_KINDS)
 
-    def after(self, column: Column) -> Iterator[tuple[Column, Make]]:
+    def derive(self, column: Column) -> Iterator[tuple[Column, ComputeCells]]:
         """The same column, if it is of one of the kinds."""
         if column.kind in self.keep:
-            yield column, as_they_are
+            yield column, unchanged
 
     def explain(self) -> Explanation:
         """What stays."""

@@ -85,7 +85,7 @@ class MultidimensionalScaling(Projection):
     def _in_units(self, X: Array) -> Array:
         return np.asarray((X - self.middle_) / self.unit_)
 
-    def places(self, table: Table) -> Array:
+    def project(self, table: Table) -> Array:
         """The place of each row by its distances to the landmarks."""
         apart = DISTANCES[self.distance](self._in_units(table.numbers), self.points_)
         used = slice(0, self.components)

@@ -30,8 +30,8 @@ from mlcli.core.abilities import LeaveOneOutTable
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
-from mlcli.core.tables import Codes, Table
-from mlcli.prepare._columns import ByColumn, Cells, Make, as_they_are
+from mlcli.core.tables import Cells, Codes, Table
+from mlcli.prepare._columns import ByColumn, ComputeCells, unchanged
 
 FIRST_KEPT: dict[str, Callable[[int], int]] = {
     "two-level": lambda levels: 1 if levels == 2 else 0,
@@ -53,10 +53,10 @@ class OneHot(ByColumn):
 
     drop: str = param("two-level", "where the first level gets no column", choices=FIRST_KEPT)
 
-    def after(self, column: Column) -> Iterator[tuple[Column, Make]]:
+    def derive(self, column: Column) -> Iterator[tuple[Column, ComputeCells]]:
         """A numeric column for each level that is kept."""
         for code, made in self._after(column):
-            yield made, partial(np.equal, code) if column.coded else as_they_are
+            yield made, partial(np.equal, code) if column.coded else unchanged
 
     def inverse(self, table: Table, rng: np.random.Generator) -> Table:
         """The level whose number is largest; one without a column has what is left of 1."""

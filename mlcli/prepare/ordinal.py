@@ -25,8 +25,8 @@ import numpy as np
 from mlcli.core import findings
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
-from mlcli.core.tables import MISSING_CODE, Array, Codes, Table
-from mlcli.prepare._columns import ByColumn, Cells, Make, as_they_are
+from mlcli.core.tables import MISSING_CODE, Array, Cells, Codes, Table
+from mlcli.prepare._columns import ByColumn, ComputeCells, unchanged
 
 
 @register("ordinal", reference="Gower 1971, A general coefficient of similarity", inserted_for="ordinal levels")
@@ -35,10 +35,10 @@ class Ordinal(ByColumn):
 
     follows_scaling = True
 
-    def after(self, column: Column) -> Iterator[tuple[Column, Make]]:
+    def derive(self, column: Column) -> Iterator[tuple[Column, ComputeCells]]:
         """Of levels that change, a column of their numbers; the last of these is for the code -1."""
         if not self._changes(column):
-            yield column, as_they_are
+            yield column, unchanged
             return
         numeric = Column(column.name, missing=column.missing, context=column.context)
         yield numeric, np.append(_places(column), np.nan).__getitem__
@@ -74,7 +74,8 @@ def _places(column: Column) -> Array:
     return ranks / max(len(ranks) - 1, 1) if column.kind == "ordinal" else ranks
 
 
-def _nearest(column: Column, numbers: Cells) -> Codes:
+def _nearest(column: Column, cells: Cells) -> Codes:
     """The code of the level whose number is nearest; an empty cell stays empty."""
+    numbers = np.asarray(cells, np.float64)
     apart = np.abs(np.nan_to_num(numbers)[:, None] - _places(column))
     return np.where(np.isnan(numbers), MISSING_CODE, apart.argmin(axis=1)).astype(np.int32)

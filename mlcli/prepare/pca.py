@@ -1,23 +1,23 @@
-"""Principal components: replaces all columns by their place along the directions in which rows vary most.
+"""Principal components: replaces all columns by coordinates along the directions in which the rows vary most.
 
 Formula:
-    z = Bᵀ (x − μ) / σ with the mean and, where `standardise`, the standard deviation of the training rows; the
+    z = Bᵀ (x − μ) / σ with the mean and, if `standardise`, the standard deviation of the training rows; the
     columns of B are the first eigenvectors of their covariance.
 
 Assumes:
-    That what varies most matters most, and that relations between columns are straight.
+    The directions of largest variance matter most, and relations between columns are linear.
 
 Cost:
     The product of both sides of the table and its shorter one to fit, rows × columns × components to apply.
 
 Choices:
-    Columns are centred always, and standardised unless `standardise` is false: in columns of different units the
-    largest numbers would decide (the notes do both). Gaps are filled, and levels become numbers, in steps inserted
-    before it. There are never more components than columns. With a `share` each split keeps as many components as
-    its training rows need, and with `choose: elbow` as many as the elbow of the scree plot says, as the method
-    `pca` finds it (all where there is none). A direction in which the training rows do not vary is 0 in all rows.
-    σ² divides by N unless `ddof` is 1, as that of standardised columns and of the method `pca` does. `by` is that
-    of the method `pca`, whose page says when the ways differ.
+    Columns are always centred, and standardised unless `standardise` is false: otherwise columns in small units,
+    with large numbers, would dominate (the notes do both). Steps that fill missing values and encode levels are
+    inserted before it. There are never more components than columns. With `share` each split keeps as many
+    components as its training rows need, and with `choose: elbow` as many as the elbow of the scree plot says, as
+    the method `pca` finds it (all if there is no elbow). A direction without variance in training is 0 in all
+    rows. σ² divides by N unless `ddof` is 1, as in `standardise` and in the method `pca`. `by` is the solver; the
+    page of the method `pca` says when the solvers differ.
 """
 
 from __future__ import annotations
@@ -45,33 +45,35 @@ from mlcli.prepare._columns import Projection
 
 @register("pca", reference="Pearson 1901; Jolliffe 2002, Principal Component Analysis", revision=2)
 class PrincipalComponents(Projection):
-    """Components instead of columns."""
+    """Replace the columns by principal components."""
 
     scales = True
 
     components: int | None = param(
         2,
-        "how many are kept; none: as many as there are columns",
+        "number of components; none: one per column",
         ge=1,
         tune=Range(1, 10, simpler="low"),
         matters_when={"share": None, "choose": "number"},
     )
     share: float | None = param(
         None,
-        "the share of the variance that is kept, in the place of a number of components",
+        "keep as many components as explain this share of the variance, whatever `components` says",
         gt=0,
         le=1,
         matters_when={"choose": "number"},
     )
     choose: str = param(
         "number",
-        "what says how many are kept: the number or share, or the elbow of the scree plot",
+        "what decides the number of components: `components` or `share`, or the elbow of the scree plot",
         choices=("number", "elbow"),
         if_given=True,
     )
-    standardise: bool = param(True, "whether every column counts alike, whatever its unit")
+    standardise: bool = param(True, "whether columns are divided by their standard deviation")
     by: str = param(
-        "auto", "what is decomposed: the centred rows, their covariance, or what suits them", choices=SOLVERS
+        "auto",
+        "the solver: decompose the centred rows or their covariance, or choose by the shape of the table",
+        choices=SOLVERS,
     )
     ddof: int = param(0, "delta degrees of freedom: variances are divided by N less this", ge=0, le=1)
 
@@ -81,7 +83,7 @@ class PrincipalComponents(Projection):
     variances_: Array = learned("columns")
 
     def fit(self, data: RowsOfTable, rng: np.random.Generator) -> None:
-        """Find the axes."""
+        """Find the principal axes."""
         data = data.counted()
         axes = principal_axes(
             data.table.numbers, data.weights, by=self.by, ddof=self.ddof, standardise=self.standardise
@@ -90,20 +92,21 @@ class PrincipalComponents(Projection):
         self.directions_, self.variances_ = axes.directions, axes.variances
 
     def count(self, columns: tuple[Column, ...]) -> int:
-        """As many as are asked for; by a share or the elbow all that may be kept."""
-        every = self.components is None or self.share is not None or self.choose == "elbow"
-        return len(columns) if every else min(self.components or 0, len(columns))
+        """The number of components; with a share or the elbow the most that there may be."""
+        if self.components is None or self.share is not None or self.choose == "elbow":
+            return len(columns)
+        return min(self.components, len(columns))
 
-    def places(self, table: Table) -> Array:
-        """The table along the components."""
+    def project(self, table: Table) -> Array:
+        """The coordinates of the rows along the components."""
         return self._axes().coordinates(table.numbers, self._kept())
 
     def log_stretch(self) -> float:
-        """Turning keeps volumes, but for the units; in fewer columns there is no such volume."""
+        """Rotations keep volumes, so only the units count; refused if components are left out."""
         kept = self._kept()
         if kept < len(self.columns_):
-            what = f"pca leaves {kept} of {len(self.columns_)} columns, and a density of these is none of all"
-            raise FitError(what, hint="components: none keeps all")
+            message = f"pca keeps {kept} of {len(self.columns_)} columns, and a density needs all of them"
+            raise FitError(message, hint="components: none keeps all")
         return float(-np.log(self.unit_).sum())
 
     def explain(self) -> Explanation:
@@ -112,6 +115,7 @@ class PrincipalComponents(Projection):
         return component_findings(self._axes(), names, self._kept())
 
     def _kept(self) -> int:
+        """The number of components that the fitted step keeps."""
         most = self.count(self.columns_)
         if self.choose == "elbow":
             return elbow(self.variances_) or most

@@ -30,7 +30,7 @@ from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array
-from mlcli.prepare._columns import Combine, Combining, numeric
+from mlcli.prepare._columns import CombineCells, Combining, numeric
 
 
 @register("polynomial", reference="Gergonne 1815; Hastie, Tibshirani & Friedman 2009, chapter 5")
@@ -40,7 +40,7 @@ class Polynomial(Combining):
     degree: int = param(2, "how many factors a product has at most", ge=1, le=10, tune=(1, 4))
     interactions: bool = param(False, "whether only products of different columns are added")
 
-    def combined(self, columns: Sequence[Column]) -> Iterator[tuple[Column, Combine]]:
+    def new_columns(self, columns: Sequence[Column]) -> Iterator[tuple[Column, CombineCells]]:
         """The products, by degree."""
         for places in self._products(len(columns)):
             factors = [columns[place] for place in places]

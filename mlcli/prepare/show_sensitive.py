@@ -25,7 +25,7 @@ from mlcli.core.findings import Explanation, Lines
 from mlcli.core.names import listed
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
-from mlcli.prepare._columns import ByColumn, Make, as_they_are
+from mlcli.prepare._columns import ByColumn, ComputeCells, unchanged
 
 
 @register("show-sensitive", reference="Dwork et al. 2012, Fairness through awareness")
@@ -34,9 +34,9 @@ class ShowSensitive(ByColumn):
 
     shows_sensitive: ClassVar[bool] = True
 
-    def after(self, column: Column) -> Iterator[tuple[Column, Make]]:
+    def derive(self, column: Column) -> Iterator[tuple[Column, ComputeCells]]:
         """The same column without its mark."""
-        yield replace(column, sensitive=False), as_they_are
+        yield replace(column, sensitive=False), unchanged
 
     def explain(self) -> Explanation:
         """What is shown."""

@@ -1,24 +1,24 @@
-"""Threshold: lets numbers count on one side of a threshold only, or on each side with a column of its own.
+"""Threshold: clips numbers at a threshold, or splits them into a part above and a part below it.
 
 Formula:
     `below` min(x, T); `above` max(x, T); `parts` two columns, max(x − T, 0) and max(T − x, 0): for T = 0 the
-    positive and the negative part, with which a linear method draws a line that bends at T.
+    positive and the negative part. With `parts` a linear method fits a line that bends at T.
 
 Assumes:
-    That something changes at T.
+    The relation with the target changes at T.
 
 Cost:
     One pass.
 
 Choices:
-    Nothing is learned: T is given, in the units that the column has at this place. A column keeps its name, but
-    for `parts`, which makes `x above T` and `x below T`. Empty cells stay empty, levels as they are. Several
-    thresholds at once are the step `waterfall`.
+    Nothing is learned: T is given, in the units that the column has after earlier steps. A column keeps its name,
+    except with `parts`, which makes `x above T` and `x below T`. Missing values stay missing, and columns of
+    levels stay as they are. For several thresholds at once use the step `waterfall`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -26,33 +26,39 @@ from mlcli.core.findings import Explanation, Lines
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.schema import Column
-from mlcli.prepare._columns import ByColumn, Make, as_they_are, numeric
-
-KEPT: dict[str, dict[str, Callable[[float], Make]]] = {
-    "below": {"": lambda at: lambda x: np.minimum(x, at)},
-    "above": {"": lambda at: lambda x: np.maximum(x, at)},
-    "parts": {
-        " above {at:g}": lambda at: lambda x: np.maximum(x - at, 0.0),
-        " below {at:g}": lambda at: lambda x: np.maximum(at - x, 0.0),
-    },
-}
-"""By choice, what each column becomes, with what is added to its name."""
+from mlcli.core.tables import Cells
+from mlcli.prepare._columns import ByColumn, ComputeCells, numeric, unchanged
 
 
 @register("threshold", reference="Friedman 1991, Multivariate adaptive regression splines")
 class Threshold(ByColumn):
-    """Numbers on the sides of a threshold."""
+    """Clip or split numbers at a threshold."""
 
     at: float = param(0.0, "the threshold")
-    keep: str = param("below", "what is kept of each number", choices=KEPT)
+    keep: str = param("below", "the part of each number that is kept", choices=("below", "above", "parts"))
 
-    def after(self, column: Column) -> Iterator[tuple[Column, Make]]:
-        """The same column, or two for a number."""
+    def derive(self, column: Column) -> Iterator[tuple[Column, ComputeCells]]:
+        """A clipped column, or two columns of parts."""
+
+        def below(cells: Cells) -> Cells:
+            return np.asarray(np.minimum(cells, self.at))
+
+        def above(cells: Cells) -> Cells:
+            return np.asarray(np.maximum(cells, self.at))
+
+        def excess(cells: Cells) -> Cells:
+            return np.asarray(np.maximum(np.subtract(cells, self.at), 0.0))
+
+        def shortfall(cells: Cells) -> Cells:
+            return np.asarray(np.maximum(np.subtract(self.at, cells), 0.0))
+
         if column.coded:
-            yield column, as_they_are
-            return
-        for added, part in KEPT[self.keep].items():
-            yield Column(column.name + added.format(at=self.at), missing=column.missing), part(self.at)
+            yield column, unchanged
+        elif self.keep == "parts":
+            yield Column(f"{column.name} above {self.at:g}", missing=column.missing), excess
+            yield Column(f"{column.name} below {self.at:g}", missing=column.missing), shortfall
+        else:
+            yield Column(column.name, missing=column.missing), below if self.keep == "below" else above
 
     def explain(self) -> Explanation:
         """The threshold."""

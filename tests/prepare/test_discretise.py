@@ -64,8 +64,8 @@ def test_boundaries_are_learned_from_training_rows_alone() -> None:
 @pytest.mark.parametrize(
     ("params", "problem"),
     [
-        ({"by": "boundaries"}, "given with 'by: boundaries'"),
-        ({"boundaries": [1.0]}, "given with 'by: boundaries'"),
+        ({"by": "boundaries"}, "must be given together"),
+        ({"boundaries": [1.0]}, "must be given together"),
         ({"by": "boundaries", "boundaries": [2.0, 1.0]}, "must ascend"),
         ({"labels": ["a", "b"]}, "5 bins need as many different labels"),
     ],

@@ -19,8 +19,8 @@ from mlcli.core.schema import Column
 from mlcli.core.tables import Table
 from mlcli.prepare._selecting import best_of, ranked
 from mlcli.prepare.anova import Anova
-from mlcli.prepare.cfs import CorrelationBasedSelection, uncertainty
-from mlcli.prepare.chi_square import ChiSquare, improbability
+from mlcli.prepare.cfs import CorrelationBasedSelection, symmetrical_uncertainty
+from mlcli.prepare.chi_square import ChiSquare, log_improbability
 from mlcli.prepare.correlation import Correlation
 from mlcli.prepare.discretise import codes_of, equal_frequency
 from mlcli.prepare.mutual_information import MutualInformation
@@ -114,7 +114,7 @@ def test_what_is_shown_of_chi_square_is_the_worked_example() -> None:
 def test_chi_square_is_that_of_scipy(seed: int) -> None:
     counts = np.random.default_rng(seed).integers(1, 30, (4, 3)).astype(float)
     expected = chi2_contingency(counts, correction=False)
-    assert improbability(counts) == pytest.approx(-np.log10(expected.pvalue), rel=1e-9)
+    assert log_improbability(counts) == pytest.approx(-np.log10(expected.pvalue), rel=1e-9)
 
 
 def test_chi_square_far_out_is_still_told() -> None:
@@ -122,7 +122,7 @@ def test_chi_square_far_out_is_still_told() -> None:
     statistic, underflown, freedom, _ = chi2_contingency(counts, correction=False)
     assert (underflown, freedom) == (0.0, 2)
     # With two degrees of freedom the tail is exp(−χ²/2).
-    assert improbability(counts) == pytest.approx(statistic / 2 / np.log(10), rel=1e-9)
+    assert log_improbability(counts) == pytest.approx(statistic / 2 / np.log(10), rel=1e-9)
 
 
 def test_cfs_keeps_one_of_two_that_say_the_same() -> None:
@@ -138,7 +138,7 @@ def test_the_merit_is_that_of_the_paper() -> None:
     data = weather()
     step = learned(CorrelationBasedSelection(patience=50), data)
     codes = [*data.table.codes.T, data.y]
-    su = np.array([[uncertainty(one, other, data.weights) for one in codes] for other in codes])
+    su = np.array([[symmetrical_uncertainty(one, other, data.weights) for one in codes] for other in codes])
     merits = {}
     for bits in range(1, 16):
         subset = [j for j in range(4) if bits >> j & 1]
@@ -154,7 +154,7 @@ def test_how_many_are_kept() -> None:
     data = of_classes(IRIS)
     kept = [learned(Anova(keep=keep), data).kept_.sum() for keep in (0.1, 0.5, 0.51, 1, 3, 99)]
     assert kept == [1, 2, 3, 1, 3, 4]
-    with pytest.raises(UsageError, match=r"a share below 1; was given 2\.5"):
+    with pytest.raises(UsageError, match=r"a share below 1; got 2\.5"):
         build(Anova, {"keep": 2.5})
 
 
@@ -172,5 +172,5 @@ def test_as_many_are_kept_as_serve_a_model_in_inner_folds() -> None:
     step = learned(build(Anova, {"keep": None, "base": "knn"}), labelled(numbers(X), y.astype(str).tolist()))
     assert {"x3", "x7"} <= set(step.kept())
     assert len(step.kept()) <= 6
-    with pytest.raises(UsageError, match="'base' is asked only where keep is none"):
+    with pytest.raises(UsageError, match="'base' is used only if keep is none"):
         build(Anova, {"keep": 2, "base": "lda"})
