@@ -45,11 +45,9 @@ from benchmarks.known_truth import (
     truth_of,
 )
 from benchmarks.verdicts import CONTESTS, claimed
-from mlcli.metrics.base import Metric
-from mlcli.metrics.distributions import student_t_quantile
-from mlcli.metrics.intervals import scored_share
+from mlcli.metrics.base import Metric, distinct, joined, parts_of
+from mlcli.metrics.intervals import scored_share, student_t_quantile
 from mlcli.metrics.over_units import over_units
-from mlcli.metrics.pooling import distinct, joined, parts_of
 from mlcli.metrics.summary import summarise
 from mlcli.tasks.classification import LabelAnswers
 

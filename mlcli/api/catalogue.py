@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import chain
 
-from mlcli.api.reports import View
+from mlcli.api import View
 from mlcli.core.errors import UsageError
 from mlcli.core.names import nearest, other_names
 from mlcli.core.registry import ALL, IMPORT_PATH, MODELS, PROTOCOLS, STEPS, Catalogue, Entry, allow_imports

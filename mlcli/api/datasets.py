@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mlcli.api.reports import Report, View, Watch, unwatched
+from mlcli.api import Report, View, Watch, unwatched
 from mlcli.report.document import Document
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def audit_model(
     """What is wrong with the one model of an experiment on its one dataset."""
     from mlcli.checks.diagnosed import diagnosed_model, plan_to_diagnose
     from mlcli.checks.diagnosis import diagnosis_of, diagnosis_record, issues_of_model
-    from mlcli.core.issues import is_serious
+    from mlcli.core.findings import is_serious
     from mlcli.experiment.spec.suitability import refuse_long_work
 
     plan = plan_to_diagnose(experiment)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mlcli.api import Report, Watch, unwatched
 from mlcli.api.experiments import Entry, Settings, dataset_spec, model_entries, plain
-from mlcli.api.reports import Report, Watch, unwatched
 from mlcli.api.running import error_of_skipped
 from mlcli.core.errors import MlcliWarning, Problem, UsageError, raise_all
 from mlcli.core.findings import Explanation
@@ -24,8 +24,8 @@ from mlcli.data.dataset import Dataset
 from mlcli.data.number_text import as_numbers, code_among
 from mlcli.data.source import source_of_frame
 from mlcli.experiment.results import Trained
-from mlcli.experiment.run.learner import Learner
-from mlcli.experiment.run.learner import train as train_cell
+from mlcli.experiment.run.preparation import Learner
+from mlcli.experiment.run.preparation import train as train_cell
 from mlcli.experiment.saved.model_file import asking, load_model, refuse_code, save_model
 from mlcli.experiment.saved.saved_model import SavedModel
 from mlcli.experiment.spec.cells import TUNED, UNSPLIT, WHOLE, Cell, DataSpec, Experiment, ModelSpec, ProtocolSpec

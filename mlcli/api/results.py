@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mlcli.api.reports import Report
+from mlcli.api import Report
 from mlcli.core.errors import UsageError
 from mlcli.core.registry import MODELS
 from mlcli.experiment.results import each
-from mlcli.experiment.spec.labels import settings_of
-from mlcli.metrics.pooling import joined
+from mlcli.experiment.spec.cells import settings_of
+from mlcli.metrics.base import joined
 from mlcli.report.document import Document
 from mlcli.report.formats import renderer_of
 from mlcli.report.page import Page

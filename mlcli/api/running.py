@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mlcli.api.reports import Report, View, Watch, unwatched
+from mlcli.api import Report, View, Watch, unwatched
 from mlcli.checks.quick import BEFORE_IT_RUNS, with_issues
 from mlcli.core.errors import Problem, UsageError
 from mlcli.core.processes import on_linux

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from mlcli import __version__
-from mlcli.api.reports import View, Watch, unwatched
+from mlcli.api import View, Watch, unwatched
 from mlcli.api.results import Results
 from mlcli.experiment.run.reproduction import PLUGINS, refuse_missing_plugins, rerun_cells, versions_and_hardware
 from mlcli.experiment.spec.cells import CellResult

@@ -1,26 +1,141 @@
-"""What checks of data receive: a dataset with its cells as numbers, and how it is split."""
+"""What checks of data share: a dataset as they receive it, how columns tell about each other, and repairs.
+
+How much one column says about another is found by each row's neighbours in it, never by the row itself. Repairs
+are text to paste: lines of a sidecar, of an experiment, or of a command.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 
 import numpy as np
 
-from mlcli.checks.association import CUTS, ColumnCondition, best_condition
 from mlcli.core.errors import DataError
+from mlcli.core.findings import Issue, Repair
+from mlcli.core.pair_sums import dense_ranks
 from mlcli.core.rows import SplitInfo
 from mlcli.core.schema import Column, Schema
 from mlcli.core.seeds import rng_for
-from mlcli.core.tables import Array, Flags, Rows
+from mlcli.core.tables import Array, Codes, Flags, Rows
 from mlcli.data.columns import SEEMS_MISSING
 from mlcli.data.dataset import Dataset
 from mlcli.data.number_text import is_number
+from mlcli.data.sidecar import Declaration, yaml_key, yaml_list, yaml_scalar
 from mlcli.experiment.spec.cells import FEW_ROWS, DataSpec, ProtocolSpec
 from mlcli.experiment.spec.datasets import PlannedDataset, planned_dataset, protocol_for
 from mlcli.protocols._base import DealtSplits, Protocol, Split
+from mlcli.tasks.table import SINGLE_ROLES
+
+CUTS = 20
+"""The number of thresholds that are tried on a column of numbers."""
+
+
+def share_right(cells: Array, classes: Codes, count: int) -> float:
+    """The share of rows whose class the other rows of the same value, or the nearest value, have most often.
+
+    Missing cells are a value like any other.
+    """
+    groups = dense_ranks(cells)
+    counts = np.zeros((int(groups.max()) + 1, count))
+    np.add.at(counts, (groups, classes), 1)
+    of_row = counts[groups]
+    of_row[np.arange(len(classes)), classes] -= 1
+    alone = of_row.sum(axis=1) == 0
+    if alone.any():
+        of_row[alone] = _neighbour_sums(counts, groups[alone])
+    return float((of_row.argmax(axis=1) == classes).mean())
+
+
+def share_explained(cells: Array, values: Array) -> float:
+    """R² of the mean of the other rows of the same value, or of the values just below and above."""
+    groups = dense_ranks(cells)
+    totals, sizes = np.bincount(groups, values), np.bincount(groups).astype(np.float64)
+    others, sums = sizes[groups] - 1, totals[groups] - values
+    alone = others == 0
+    if alone.any():
+        beside = _neighbour_sums(np.stack([totals, sizes], axis=1), groups[alone])
+        sums[alone], others[alone] = beside[:, 0], np.maximum(beside[:, 1], 1)
+    spread = float(((values - values.mean()) ** 2).sum())
+    return 1 - float(((values - sums / others) ** 2).sum()) / spread if spread > 0 else 0.0
+
+
+def _neighbour_sums(sums: Array, groups: Codes) -> Array:
+    """The sums of the values just below and above, together."""
+    padded = np.pad(sums, ((1, 1), (0, 0)))
+    beside: Array = padded[groups] + padded[groups + 2]
+    return beside
+
+
+@dataclass(frozen=True)
+class ColumnCondition:
+    """A condition on one column, and how often rows are flagged where it is met and where not."""
+
+    words: str
+    correlation: float
+    """Of the condition with the flags (phi)."""
+    rows: int
+    """The number of rows that meet it."""
+    of_rows: int
+    """The number of all rows."""
+    flagged_inside: int
+    """The number of flagged rows that meet it."""
+    flagged: int
+    """The number of flagged rows."""
+    is_of_gaps: bool = False
+    """Whether the condition is that a column is missing, too."""
+
+    @property
+    def inside(self) -> float:
+        """The share of flagged rows among those that meet it."""
+        return self.flagged_inside / self.rows
+
+    @property
+    def outside(self) -> float:
+        """The share of flagged rows among the others."""
+        return (self.flagged - self.flagged_inside) / (self.of_rows - self.rows)
+
+    @property
+    def probability_by_chance(self) -> float:
+        """The probability of flags as uneven if they do not depend on the condition (Fisher's exact test)."""
+        from scipy.stats import hypergeom
+
+        counts = hypergeom(self.of_rows, self.flagged, self.rows)
+        more = self.correlation > 0
+        return float(counts.sf(self.flagged_inside - 1) if more else counts.cdf(self.flagged_inside))
+
+
+def best_condition(flags: Flags, cells: Array, column: Column) -> ColumnCondition | None:
+    """The condition on a column that correlates most with flags."""
+    conditions = []
+    for met, words, is_of_gaps in _conditions(cells, column):
+        rows, flagged, flagged_inside = int(met.sum()), int(flags.sum()), int(flags[met].sum())
+        expected = flagged * rows / len(met)
+        # fewer than 5 flagged rows on the side with more of them show nothing
+        flagged_on_side = flagged_inside if flagged_inside > expected else flagged - flagged_inside
+        if 0 < rows < len(met) and flagged_on_side >= 5:
+            variance = expected * (1 - rows / len(met)) * (1 - flagged / len(met))
+            phi = (flagged_inside - expected) / np.sqrt(variance * len(met)) if variance > 0 else 0.0
+            counts = rows, len(met), flagged_inside, flagged
+            conditions.append(ColumnCondition(words, float(phi), *counts, is_of_gaps))
+    return max(conditions, key=lambda condition: abs(condition.correlation), default=None)
+
+
+def _conditions(cells: Array, column: Column) -> Iterator[tuple[Flags, str, bool]]:
+    """Each level, or each of some thresholds; and being empty, which is marked."""
+    empty = np.isnan(cells)
+    if empty.any():
+        yield empty, f"{column.name} is missing", True
+    if column.coded:
+        for code in np.unique(cells[~empty]):
+            yield cells == code, f"{column.name} = {column.levels[int(code)]}", False
+    elif not empty.all():
+        for cut in np.unique(np.quantile(cells[~empty], np.arange(1, CUTS) / CUTS)):
+            yield cells > cut, f"{column.name} > {cut:.4g}", False
+
 
 SAMPLE = 10_000
 """Slow checks look at this many rows of a longer file, drawn at random."""
@@ -203,3 +318,90 @@ def context_as_planned(planned: PlannedDataset, protocol: ProtocolSpec | None, s
 def cell_text(value: float, column: Column) -> str:
     """A cell as it may be written in the file."""
     return column.levels[int(value)] if column.coded else f"{value:.6g}"
+
+
+def declared(context: AuditContext, columns: Mapping[str, Mapping[str, str | Sequence[str]]]) -> Repair:
+    """What the sidecar is to say of some columns, beside what it says of them already."""
+    lines = (_sidecar_line(context.dataset, name, stated) for name, stated in columns.items())
+    return Repair("sidecar", "\n".join(["columns:", *lines]))
+
+
+def with_role(context: AuditContext, role: str, *columns: str, then: str = "") -> Repair:
+    """Columns in another role; ``then`` is the option that makes use of the role."""
+    repair = declared(context, {name: {"role": role} for name in columns})
+    return replace(repair, text=f"{repair.text}  # and then {then}" if then else repair.text, role=role)
+
+
+def is_free(context: AuditContext, role: str) -> bool:
+    """Whether a column can be given a role: some roles only one column can have."""
+    return role not in SINGLE_ROLES or context.schema.the(role) is None
+
+
+def without(columns: Iterable[str]) -> Repair:
+    """Columns that are left out."""
+    return Repair("option", " ".join(f"--drop {shlex.quote(name)}" for name in sorted(columns)))
+
+
+def by_hand(text: str) -> Repair:
+    """What no line of YAML can do."""
+    return Repair("file", text)
+
+
+def split_by(protocol: str) -> tuple[Repair, ...]:
+    """Another protocol, on the command line or in the experiment file."""
+    option = protocol if protocol[0] != "{" else f"'{protocol}'"
+    return Repair("option", f"--protocol {option}"), Repair("experiment", f"protocol: {protocol}")
+
+
+def step_before(context: AuditContext, use: str, params: str) -> Repair:
+    """A step with its parameters before a model in the experiment file."""
+    step = f"{{use: {use}, params: {{{params}}}}}"
+    return Repair("experiment", f"models:\n  - {{use: {context.example}, steps: [{step}]}}")
+
+
+def joined_sidecar(issues: Sequence[Issue]) -> str:
+    """One sidecar with the first repair of each issue that the others allow.
+
+    Of a column that stands twice, what is said first; a role that only one column can have goes to an issue
+    that has no other repair.
+    """
+    lines: dict[str, dict[str, None]] = {}
+    named: set[str] = set()
+    needed = {issue.repairs[0].role for issue in issues if len(issue.repairs) == 1}
+    given: set[str] = set()
+    for issue in issues:
+        closed = {*given, *(needed if len(issue.repairs) > 1 else ())}.intersection(SINGLE_ROLES)
+        for repair in [repair for repair in issue.repairs if repair.role not in closed][:1]:
+            if repair.place == "sidecar":
+                head, *below = repair.text.splitlines()
+                new = [line for line in below if line.partition(":")[0] not in named]
+                named.update(line.partition(":")[0] for line in new)
+                if new or not below:
+                    given.add(repair.role)
+                    lines.setdefault(head, {}).update(dict.fromkeys(new))
+    return "\n".join(line for head, below in lines.items() for line in (head, *below))
+
+
+def _sidecar_line(dataset: Dataset, name: str, stated: Mapping[str, str | Sequence[str]]) -> str:
+    """A line for one column: what its declaration says already, changed by what is stated."""
+    before = dataset.sidecar.columns.get(name, Declaration())
+    missing = (*before.missing, *stated.get("missing", ()))
+    levels = [level for level in stated.get("levels", before.levels) if level not in missing]
+    role = str(stated.get("role", before.role or ""))
+    low_high = "" if before.range is None else f"[{before.range[0]!r}, {before.range[1]!r}]"
+    parts = {
+        "kind": str(stated.get("kind", before.numbers or before.kind or "")),
+        "role": role,
+        "levels": yaml_list(levels) if levels else "",
+        "missing": yaml_list(missing) if missing else "",
+        "empty": yaml_scalar(before.empty) if before.empty else "",
+        "range": low_high,
+        "feature": "true" if before.feature and role == "sensitive" else "",
+    }
+    inside = ", ".join(f"{word}: {text}" for word, text in parts.items() if text)
+    return f"  {yaml_key(name)}: {{{inside}}}"
+
+
+def number_text(value: float) -> str:
+    """A number with all of its digits, as the sidecar takes it: 8233704 rather than 8.2337e+06."""
+    return np.format_float_positional(value, trim="-")

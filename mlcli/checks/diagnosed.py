@@ -9,8 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from mlcli.checks.association import share_explained, share_right
-from mlcli.checks.context import RIVALS
+from mlcli.checks.context import RIVALS, share_explained, share_right
 from mlcli.core.errors import MlcliError, UsageError
 from mlcli.core.findings import Explanation
 from mlcli.core.tables import Array, is_missing
@@ -19,7 +18,7 @@ from mlcli.data.shipped import shipped_path
 from mlcli.experiment.results import Trained
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.run.batch_state import OnProgress
-from mlcli.experiment.run.learner import train
+from mlcli.experiment.run.preparation import train
 from mlcli.experiment.spec.cells import Cell, DataSpec, Experiment, ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.plan import Plan, plan
 from mlcli.metrics.base import Metric

@@ -11,11 +11,10 @@ from mlcli.checks.diagnosed import Diagnosed
 from mlcli.checks.models import columns, fitting, scores, tuning
 from mlcli.checks.models.fitting import fit_scores
 from mlcli.checks.quick import AT_A_GLANCE, issues_by
-from mlcli.core.issues import Check, Issue, by_gravity, found_by, is_serious
+from mlcli.core.findings import Check, Issue, by_gravity, found_by, is_serious
 from mlcli.core.processes import one_blas_thread
 from mlcli.core.serialise import shown
-from mlcli.report.document import Document, Element, Sentence, grid
-from mlcli.report.numbers import lined_up
+from mlcli.report.document import Document, Element, Sentence, grid, lined_up
 from mlcli.report.views.curves import curve_elements
 from mlcli.report.views.issues import issues_of, summary_of
 from mlcli.report.views.plan import opening

@@ -9,7 +9,7 @@ import numpy as np
 
 from mlcli.checks.context import AuditContext, context_as_planned
 from mlcli.checks.data import columns, rows, splits
-from mlcli.core.issues import Check, Issue, code_of, found_by, is_serious
+from mlcli.core.findings import Check, Issue, code_of, found_by, is_serious
 from mlcli.core.processes import one_blas_thread
 from mlcli.data.dataset import Dataset
 from mlcli.experiment.spec.cells import Cell

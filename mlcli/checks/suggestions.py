@@ -11,13 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from mlcli.core.effective import has_effect
 from mlcli.core.errors import UsageError
+from mlcli.core.nested import has_effect
 from mlcli.core.params import build, by_name, parameters, settings
 from mlcli.core.ranges import Range
 from mlcli.core.registry import MODELS, STEPS, Catalogue
-from mlcli.experiment.spec.cells import Cell, ModelSpec, StepSpec
-from mlcli.experiment.spec.labels import as_typed
+from mlcli.experiment.spec.cells import Cell, ModelSpec, StepSpec, as_typed
 
 
 @dataclass(frozen=True)

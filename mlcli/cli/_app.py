@@ -17,7 +17,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from mlcli import __version__
-from mlcli.cli._boundary import command_output, reported
+from mlcli.cli._console import command_output, reported
 
 PANELS = {
     "Start": {

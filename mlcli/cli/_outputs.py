@@ -11,7 +11,7 @@ from typing import Annotated, TextIO
 
 import typer
 
-from mlcli.api.reports import View
+from mlcli.api import View
 from mlcli.cli._console import page_for, remark, results, results_to, show_result
 from mlcli.cli._options import OUTPUT_PANEL, Force
 from mlcli.core.errors import StoreError, UsageError

@@ -78,7 +78,7 @@ def audit_command(
     """
     from mlcli.api.datasets import audit_data, audit_model
     from mlcli.cli._console import show_result
-    from mlcli.cli._progress import Progress
+    from mlcli.cli._running import Progress
     from mlcli.core.errors import ExitCode
     from mlcli.data.shipped import table_files
     from mlcli.experiment.spec.cells import Experiment

@@ -69,8 +69,7 @@ def compare_command(
     correction, and a Bayesian test gives the probability of a gain.
     """
     from mlcli.api.stored_runs import compare_runs, compare_scores
-    from mlcli.cli._boundary import stored_run_shown
-    from mlcli.cli._console import show_result
+    from mlcli.cli._console import show_result, stored_run_shown
     from mlcli.experiment.store.store import store_of
     from mlcli.scoring.comparison import refuse_unknown_test
 

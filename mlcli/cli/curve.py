@@ -86,7 +86,7 @@ def curve_command(
     """
     from mlcli.api.running import draw_curve
     from mlcli.cli._console import show_result
-    from mlcli.cli._progress import Progress
+    from mlcli.cli._running import Progress
     from mlcli.experiment.spec.sweeps import CurveRequest
 
     split = {name: value for name, value in {"folds": folds, "repeats": repeats}.items() if value is not None}

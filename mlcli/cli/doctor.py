@@ -15,7 +15,7 @@ def doctor_command(store: StoreToRead = None, format: Format = "text") -> None:
     Every problem is shown with its repair. A store that is damaged, or that you
     named and does not exist, gives exit code 6.
     """
-    from mlcli.api.reports import View
+    from mlcli.api import View
     from mlcli.checks.installation import health_document, health_of, health_record
     from mlcli.cli._console import show_result
     from mlcli.core.errors import ExitCode

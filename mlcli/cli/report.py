@@ -64,8 +64,7 @@ def report_command(
     """
     from mlcli.api.models import load
     from mlcli.api.stored_runs import report_run
-    from mlcli.cli._boundary import stored_run_shown
-    from mlcli.cli._console import remark, show_line, show_result
+    from mlcli.cli._console import remark, show_line, show_result, stored_run_shown
     from mlcli.data.shipped import FILE_SUFFIXES
     from mlcli.experiment.store.store import SUFFIXES, is_number, store_of
     from mlcli.report.formats.html import refuse_without_extra

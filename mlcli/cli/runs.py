@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 
-from mlcli.cli._boundary import stored_run_shown
 from mlcli.cli._completion import run_numbers
-from mlcli.cli._console import show_result
+from mlcli.cli._console import show_result, stored_run_shown
 from mlcli.cli._options import CodeOptions, Format, Jobs, StoreToRead, ViewOptions
 from mlcli.core.errors import ExitCode
 
@@ -91,7 +90,7 @@ def rerun_command(
     another CPU predictions need only be close, and the report says how close.
     """
     from mlcli.api.stored_runs import rerun
-    from mlcli.cli._progress import Progress
+    from mlcli.cli._running import Progress
     from mlcli.experiment.store.store import store_of
 
     with stored_run_shown(store_of(run, store)):

@@ -65,7 +65,7 @@ def train_command(
     """
     from mlcli.api.models import train_model
     from mlcli.cli._console import remark, show_result
-    from mlcli.cli._progress import Progress
+    from mlcli.cli._running import Progress
     from mlcli.experiment.spec.entries import models_from_text
 
     refuse_to_replace(output, pages.force)

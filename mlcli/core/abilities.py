@@ -13,11 +13,10 @@ from typing import Any, ClassVar, Self, TypeVar, cast
 import numpy as np
 
 from mlcli.core.findings import Explanation
-from mlcli.core.model import Model
+from mlcli.core.model import Model, Step
 from mlcli.core.params import build, models_inside
 from mlcli.core.ranges import Range
 from mlcli.core.registry import MODELS
-from mlcli.core.step import Step
 from mlcli.core.tables import Array, Flags, Rows, Table
 
 T = TypeVar("T")

@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from typing import Any
 
 from mlcli.core.errors import MlcliError, Problem, placed
-from mlcli.core.model import Model
+from mlcli.core.model import Model, Step
 from mlcli.core.names import did_you_mean
 from mlcli.core.params import (
     Inside,
@@ -29,7 +29,6 @@ from mlcli.core.pipeline import Pipeline
 from mlcli.core.registry import STEPS, Catalogue
 from mlcli.core.required_steps import after, leaves_scaling, missing_steps
 from mlcli.core.schema import Column
-from mlcli.core.step import Step
 from mlcli.core.strict_yaml import indented_below
 
 KEYS = {"model": ("use", "params", "steps"), "step": ("use", "params"), "protocol": ("use",)}

@@ -14,7 +14,7 @@ import numpy as np
 
 from mlcli.core.errors import DataError, FitError, UsageError
 from mlcli.core.moments import extent
-from mlcli.core.quantities import bytes_in, number_in, size
+from mlcli.core.names import bytes_in, number_in, size
 from mlcli.core.tables import Array, Flags, Table
 
 if TYPE_CHECKING:

@@ -1,19 +1,206 @@
-"""The base class of models: hyperparameters, what a configuration accepts, and what a fit has learned."""
+"""The base classes of steps and models: hyperparameters, what they accept, and what a fit has learned."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
-from mlcli.core.accepts import Accepts
+from mlcli.core.errors import DataError, FitError, Problem, UsageError, raise_all
 from mlcli.core.findings import Explanation
 from mlcli.core.limits import refuse_unanswerable
-from mlcli.core.params import learned, models_inside
-from mlcli.core.schema import Column
-from mlcli.core.step import Step
+from mlcli.core.names import did_you_mean, free_name
+from mlcli.core.params import learned, models_inside, param
+from mlcli.core.rows import R
+from mlcli.core.schema import COLUMN_KINDS, Accepts, Column
 from mlcli.core.tables import Table
+
+if TYPE_CHECKING:
+    from mlcli.core.abilities import LeaveOneOutTable
+
+T = TypeVar("T")
+
+
+@dataclass(kw_only=True, eq=False)
+class Step:
+    """Something learned from training rows that changes a table, such as filling gaps or scaling.
+
+    A pipeline calls ``learn``, ``apply`` and ``columns_left``. These show the step the columns that it is for and
+    put its output back among the other columns; a step implements ``fit``, ``transform`` and ``columns_after``.
+    """
+
+    id: ClassVar[str]
+    reference: ClassVar[str]
+    revision: ClassVar[int]
+    changes_rows: ClassVar[bool] = False
+    """Whether it changes the training rows or their weights."""
+    gives_weights: ClassVar[bool] = False
+    """Whether it weights rows, so that the steps and the model behind it must accept weights."""
+    scales: ClassVar[bool] = False
+    """Whether it puts numbers on one scale, so that no scaler is inserted."""
+    merges_levels: ClassVar[bool] = False
+    """Whether it decides how many levels a column keeps, so that rare levels are not merged in front of it."""
+    follows_scaling: ClassVar[bool] = False
+    """Whether an inserted scaler goes in front of it, as with one-hot and steps that accept numbers only."""
+    shows_sensitive: ClassVar[bool] = False
+    """Whether the model behind it may see sensitive columns."""
+    kinds: ClassVar[tuple[str, ...]] = ()
+    """The kinds of task whose rows it can learn from; empty: any."""
+
+    columns: tuple[str, ...] | None = param(
+        None,
+        "the columns that it is for: names, kinds such as numeric, patterns such as len*; none: all",
+        if_given=True,
+    )
+
+    columns_: tuple[Column, ...] = learned()
+    """The columns that it was fitted to."""
+
+    @property
+    def accepts(self) -> Accepts:
+        """What this configuration takes as input; most steps pass on what they cannot change."""
+        return Accepts(nominal=True, missing=True, weights=True)
+
+    def conflicts(self) -> list[str]:
+        """Parameters that are legal one by one but not together."""
+        return []
+
+    def serving(self, model: Model) -> Self:
+        """The step in front of a given model; a step that selects columns by a model may select by this one."""
+        return self
+
+    def fit(self, data: Any, rng: np.random.Generator) -> None:
+        """Learn from training rows; of which class they are, ``kinds`` says."""
+        raise TypeError(f"{type(self).__name__} does not say how it learns")
+
+    def transform(self, table: Table) -> Table:
+        """The table as the following steps and the model see it."""
+        raise TypeError(f"{type(self).__name__} does not say how it changes a table")
+
+    def columns_after(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
+        """The columns of the transformed table; they follow from the columns alone, not from cells.
+
+        A step that learns which columns to keep returns all that it may keep.
+        """
+        return columns
+
+    def seen_of(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
+        """The columns that it is for."""
+        return columns if self.columns is None else chosen(columns, self.columns)
+
+    def columns_left(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
+        """All columns behind the step, including those that it is not for; unknown names are refused."""
+        if self.columns is None:
+            return self.columns_after(columns)
+        unknown = [word for word in self.columns if word not in COLUMN_KINDS and not _meant_by(word, columns)]
+        names = (*(column.name for column in columns), *COLUMN_KINDS)
+        problems = (
+            Problem(
+                f"{self.id}: there is no column '{word}' before it",
+                hint=did_you_mean(word, names, "columns and kinds"),
+            )
+            for word in dict.fromkeys(unknown)
+        )
+        raise_all(UsageError, problems)
+        seen = self.seen_of(columns)
+        after = ((column, None) for column in self.columns_after(seen))
+        return tuple(column for column, _ in put_back(((column, None) for column in columns), seen, after))
+
+    def learn(self, data: R, rng: np.random.Generator) -> None:
+        """Fit the step to the columns that it is for."""
+        if self.kinds and data.kind not in self.kinds:
+            raise FitError(f"{self.id} learns from {' or '.join(self.kinds)}, and this is {data.kind}")
+        if self.columns is not None:
+            data = data.transformed(self._seen_in)
+        self.columns_ = data.table.columns
+        self.fit(data, rng)
+
+    def apply(self, table: Table) -> Table:
+        """The table with the columns that it is for transformed."""
+        if self.columns is None:
+            return self.transform(table)
+        transformed = self.transform(self._seen_in(table))
+        return Table.of(put_back(table.parts(), self.seen_of(table.columns), transformed.parts()), len(table))
+
+    def _seen_in(self, table: Table) -> Table:
+        return table.select(column.name for column in self.seen_of(table.columns))
+
+    def training_rows(self, data: R, rng: np.random.Generator) -> R:
+        """The training rows of what follows; rows to be predicted do not pass here."""
+        return data
+
+    def undone(self, table: Table, rng: np.random.Generator) -> Table:
+        """Drawn rows, as behind the step, turned into rows as in front of it; other columns stay."""
+        present = {column.name for column in table.columns}
+        own = [column for column in self.columns_after(self.columns_) if column.name in present]
+        names = {column.name for column in own}
+        drawn = Table.of(((column, table.cells(column.name)) for column in own), len(table))
+        others = (part for part in table.parts() if part[0].name not in names)
+        return Table.of([*self.inverse(drawn, rng).parts(), *others], len(table))
+
+    def inverse(self, table: Table, rng: np.random.Generator) -> Table:
+        """The table that ``transform`` would turn into this one; what the step has lost is drawn at random."""
+        what = f"the step {self.id} cannot be undone, so that no rows can be drawn in front of it"
+        raise DataError(what, hint="leave out the step")
+
+    def log_stretch(self) -> float:
+        """The logarithm of the factor by which it enlarges volumes, and so raises densities in front of it."""
+        return 0.0
+
+    def explain(self) -> Explanation:
+        """What was learned, for a person."""
+        return ()
+
+    def check_learned(self) -> None:
+        """Refuse (ValueError) learned fields that the step could not have made; called after loading."""
+
+    def without_each_row(self, seen: LeaveOneOutTable) -> LeaveOneOutTable | None:
+        """The transformed table, each row by a fit to all other rows; None if only fits can tell."""
+        return None
+
+    def fresh(self) -> Self:
+        """The same configuration with nothing learned."""
+        return replace(self)
+
+
+def chosen(columns: Sequence[Column], sequence: Sequence[str]) -> tuple[Column, ...]:
+    """The columns that names, kinds and patterns refer to, in the order of the table."""
+    names = {column.name for word in sequence for column in _meant_by(word, columns)}
+    return tuple(column for column in columns if column.name in names)
+
+
+def _meant_by(word: str, columns: Sequence[Column]) -> list[Column]:
+    """The column of a name with its indicators, else all columns of a kind, else all that match a pattern."""
+    named = [column for column in columns if column.name == word or column.name.startswith(f"{word}=")]
+    if named or word in COLUMN_KINDS:
+        return named or [column for column in columns if column.kind == word]
+    return [column for column in columns if fnmatchcase(column.name, word)]
+
+
+def put_back(
+    parts: Iterable[tuple[Column, T]], seen: Sequence[Column], made: Iterable[tuple[Column, T]]
+) -> Iterator[tuple[Column, T]]:
+    """All columns, with their cells, after a step has turned the ``seen`` ones into ``made``.
+
+    Other columns stay as they are, and columns that keep their name keep their place. A new column follows the one
+    that the step has put in front of it; the first new ones replace the first seen column.
+    """
+    parts, names = list(parts), {column.name for column in seen}
+    others = {column.name for column, _ in parts} - names
+    runs: dict[str | None, list[tuple[Column, T]]] = {None: []}
+    last: str | None = None
+    for column, cells in made:
+        if column.name in names:
+            last = column.name
+        runs.setdefault(last, []).append((replace(column, name=free_name(column.name, others)), cells))
+    for column, cells in parts:
+        if column.name in names:
+            yield from (*runs.pop(None, ()), *runs.pop(column.name, ()))
+        else:
+            yield column, cells
 
 
 @dataclass(kw_only=True, eq=False)

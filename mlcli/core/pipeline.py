@@ -25,14 +25,13 @@ from mlcli.core.abilities import (
     is_complete,
     methods_with,
 )
-from mlcli.core.accepts import Accepts
 from mlcli.core.answers import Answers
 from mlcli.core.errors import DataError, FitError
 from mlcli.core.findings import Explanation
 from mlcli.core.limits import refuse_beyond_memory, refuse_extremes
-from mlcli.core.model import Model
+from mlcli.core.model import Model, Step
 from mlcli.core.rows import R, RowsOfTable
-from mlcli.core.step import Step
+from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Rows, Table
 
 WITHOUT_WEIGHTS = "sample-rows with 'balance: up' repeats rows instead"

@@ -321,7 +321,7 @@ MODELS = Catalogue(
     "mlcli.models", "model", "knn", "mlcli.core.model:Model", "mlcli.models.wrappers._imported:entry_of"
 )
 STEPS = Catalogue(
-    "mlcli.prepare", "step", "standardise", "mlcli.core.step:Step", "mlcli.prepare._imported:entry_of"
+    "mlcli.prepare", "step", "standardise", "mlcli.core.model:Step", "mlcli.prepare._imported:entry_of"
 )
 PROTOCOLS = Catalogue("mlcli.protocols", "protocol", "k-fold", "mlcli.protocols._base:Protocol", several=True)
 ALL = (MODELS, STEPS, PROTOCOLS)

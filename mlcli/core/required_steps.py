@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
-from mlcli.core.accepts import Accepts
+from mlcli.core.model import Step
 from mlcli.core.registry import STEPS
-from mlcli.core.schema import Column
-from mlcli.core.step import Step
+from mlcli.core.schema import Accepts, Column
 
 MOST_LEVELS = 50
 """If a nominal column has more levels, rare ones are merged before it is one-hot encoded."""

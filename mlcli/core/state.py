@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mlcli.core.model import Model
+from mlcli.core.model import Model, Step
 from mlcli.core.params import build, learned_fields, settings
 from mlcli.core.pipeline import Pipeline
 from mlcli.core.registry import MODELS, STEPS
 from mlcli.core.schema import COLUMN_KINDS, Column
 from mlcli.core.serialise import Json
-from mlcli.core.step import Step
 from mlcli.core.tables import MISSING_CODE, Table
 
 Learner = Model | Step

@@ -14,9 +14,8 @@ import numpy as np
 from mlcli.core.answers import Answers
 from mlcli.core.errors import ImpossibleAnswerError
 from mlcli.core.limits import refuse_unlearnable
-from mlcli.core.model import Model
+from mlcli.core.model import Model, Step
 from mlcli.core.rows import R
-from mlcli.core.step import Step
 from mlcli.core.tables import Array, Flags, Rows, Table
 
 M = TypeVar("M", bound=Model)

@@ -22,8 +22,7 @@ from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Codes, Table, empty_cells, is_missing
 from mlcli.data.columns import NO_NUMBER, SHOWN_VALUES, TypedColumn, coded_by, declared
 from mlcli.data.dataset import Dataset
-from mlcli.data.load import layout_of
-from mlcli.data.long_form import wide_records
+from mlcli.data.load import layout_of, wide_records
 from mlcli.data.records import Distinct, Numbers, Records, TextColumn, read_records
 from mlcli.data.sidecar import Declaration, Sidecar, read_sidecar
 from mlcli.data.source import InMemory, Source, source_of_file

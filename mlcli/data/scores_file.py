@@ -9,8 +9,7 @@ import math
 from pathlib import Path
 
 from mlcli.core.errors import DataError, Problem, raise_all
-from mlcli.core.names import did_you_mean
-from mlcli.core.quantities import number_in
+from mlcli.core.names import did_you_mean, number_in
 from mlcli.data.records import Records, read_file
 
 EXAMPLE = "such as dataset,model,score on its first line"

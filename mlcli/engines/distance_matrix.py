@@ -12,11 +12,10 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
 from mlcli.core.params import learned
 from mlcli.core.rows import RowsOfTable
-from mlcli.core.schema import Column
+from mlcli.core.schema import Accepts, Column
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.core.tolerances import CLOSE, ROUNDING
 from mlcli.engines.centres import squared_differences

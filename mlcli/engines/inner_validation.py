@@ -26,8 +26,7 @@ from mlcli.core.pipeline import fit_steps
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.tables import Array, Codes, Flags, Rows
 from mlcli.engines.ensemble import fitted, outputs
-from mlcli.metrics.base import Metric, Undefined
-from mlcli.metrics.pooling import joined
+from mlcli.metrics.base import Metric, Undefined, joined
 from mlcli.protocols._base import Split, by_class_if_any
 from mlcli.protocols.holdout import held_out
 from mlcli.protocols.k_fold import dealt

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from mlcli.core import findings
 from mlcli.core.abilities import SearchRanges, SharesWork
-from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
 from mlcli.core.model import Model
 from mlcli.core.names import counted
 from mlcli.core.params import learned, param
 from mlcli.core.ranges import ByRows, Range, log_range
 from mlcli.core.rows import RowsOfTable
+from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Rows, Table
 from mlcli.engines.content_seeds import order_of_content, targets_of
 from mlcli.engines.kernel_functions import KERNELS, KernelFunction, on_grid, one_width, scale, symmetric_matrix

@@ -16,10 +16,10 @@ import numpy as np
 
 from mlcli.core.abilities import SearchRanges
 from mlcli.core.configuration import Configuration, described_as
-from mlcli.core.effective import condition_text, has_effect
 from mlcli.core.errors import FitError, Problem, UsageError, raise_all
 from mlcli.core.model import Model
 from mlcli.core.names import did_you_mean
+from mlcli.core.nested import condition_text, has_effect
 from mlcli.core.params import Parameter, by_name, nowhere, parameters
 from mlcli.core.ranges import Among, ByRows, Range, Search, Simpler
 from mlcli.core.registry import MODELS

@@ -25,8 +25,7 @@ import numpy as np
 
 from mlcli.core.answers import Answers
 from mlcli.core.tables import Array, Flags, Rows
-from mlcli.metrics.base import Undefined
-from mlcli.metrics.pooling import joined
+from mlcli.metrics.base import Undefined, joined
 from mlcli.tasks.classification import LabelAnswers
 from mlcli.tasks.regression import ValueAnswers
 

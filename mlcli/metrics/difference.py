@@ -24,7 +24,19 @@ import numpy as np
 from mlcli.core.answers import Answers
 from mlcli.core.serialise import shown
 from mlcli.core.tables import Array
-from mlcli.metrics.base import Metric, Score, Undefined, defined
+from mlcli.metrics.base import (
+    Metric,
+    Rounds,
+    Score,
+    Undefined,
+    by_round,
+    counted_rounds,
+    defined,
+    joined,
+    parts_of,
+    rounds_of_rows,
+    within_splits,
+)
 from mlcli.metrics.interval_rules import BECAUSE_SPLITS_DIFFER, FEWEST_GROUPS, beyond_rows
 from mlcli.metrics.intervals import (
     LEVEL,
@@ -38,7 +50,6 @@ from mlcli.metrics.intervals import (
     replicates,
 )
 from mlcli.metrics.over_units import MetricOfSplits, OverUnits, class_with_few_rows, over_units, scores_of
-from mlcli.metrics.pooling import Rounds, by_round, counted_rounds, joined, parts_of, rounds_of_rows, within_splits
 
 SAME = 1e-9
 """Scores that differ by less than this share of them are of one model, computed in two ways."""

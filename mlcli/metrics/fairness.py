@@ -32,8 +32,15 @@ import numpy as np
 
 from mlcli.core.rows import SIMILARITY, Groups
 from mlcli.core.tables import Array, Flags, Table
-from mlcli.metrics.distributions import student_t_quantile
-from mlcli.metrics.intervals import LITTLE_SPREAD, UPPER, Interval, ScoreEstimate, scored_share, wilson
+from mlcli.metrics.intervals import (
+    LITTLE_SPREAD,
+    UPPER,
+    Interval,
+    ScoreEstimate,
+    scored_share,
+    student_t_quantile,
+    wilson,
+)
 from mlcli.metrics.over_units import OverUnits, mean_over_units
 from mlcli.tasks.classification import LabelAnswers
 

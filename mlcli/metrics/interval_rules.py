@@ -24,8 +24,7 @@ import numpy as np
 
 from mlcli.core.answers import Answers
 from mlcli.core.tables import Array
-from mlcli.metrics.base import Undefined
-from mlcli.metrics.distributions import f_tail, student_t_quantile
+from mlcli.metrics.base import Undefined, by_round, counted_rounds, joined, rounds_of_rows, rows_or_groups
 from mlcli.metrics.intervals import (
     LITTLE_SPREAD,
     UPPER,
@@ -33,10 +32,12 @@ from mlcli.metrics.intervals import (
     ScoreEstimate,
     counted_rows,
     drawn_from,
+    f_tail,
     over_splits,
     percentile_interval,
     replicates,
     scored_share,
+    student_t_quantile,
 )
 from mlcli.metrics.over_units import (
     PSEUDO_ROWS,
@@ -48,7 +49,6 @@ from mlcli.metrics.over_units import (
     share_of_ties,
     variance_when_smoothed,
 )
-from mlcli.metrics.pooling import by_round, counted_rounds, joined, rounds_of_rows, rows_or_groups
 
 TRUST = 0.8
 """A row counts for this share of a fresh row if it is scored by models that learned from the others."""

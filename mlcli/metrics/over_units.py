@@ -17,13 +17,13 @@ import numpy as np
 
 from mlcli.core.answers import Answers, ClassAnswers
 from mlcli.core.tables import Array, Codes, Flags, Rows
-from mlcli.metrics.base import Metric, Ranking, Score, defined
-from mlcli.metrics.confusion import Tallies, counts_of, tallies_of
-from mlcli.metrics.declaring import weighted_mean
-from mlcli.metrics.intervals import counted_rows, effective_rows
-from mlcli.metrics.pooling import (
+from mlcli.metrics.base import (
+    Metric,
+    Ranking,
     Rounds,
+    Score,
     by_others,
+    defined,
     distinct,
     first_rows,
     joined,
@@ -32,6 +32,9 @@ from mlcli.metrics.pooling import (
     units_by_class,
     units_of,
 )
+from mlcli.metrics.confusion import Tallies, counts_of, tallies_of
+from mlcli.metrics.intervals import counted_rows, effective_rows
+from mlcli.metrics.registry import weighted_mean
 from mlcli.tasks.classification import LabelAnswers
 
 # Influence of rows on a score.

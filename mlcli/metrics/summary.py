@@ -16,12 +16,13 @@ from typing import Any
 import numpy as np
 
 from mlcli.core.answers import Answers
-from mlcli.metrics.base import Metric, Score, Summary, Undefined, defined
-from mlcli.metrics.interval_rules import interval_of
-from mlcli.metrics.intervals import Interval
-from mlcli.metrics.over_units import MetricOfSplits, scores_of
-from mlcli.metrics.pooling import (
+from mlcli.metrics.base import (
+    Metric,
     Rounds,
+    Score,
+    Summary,
+    Undefined,
+    defined,
     distinct,
     fewest_of_a_class,
     joined,
@@ -29,6 +30,9 @@ from mlcli.metrics.pooling import (
     rare_classes,
     within_splits,
 )
+from mlcli.metrics.interval_rules import interval_of
+from mlcli.metrics.intervals import Interval
+from mlcli.metrics.over_units import MetricOfSplits, scores_of
 
 
 def summarise(

@@ -9,11 +9,10 @@ from typing import ClassVar, cast
 import numpy as np
 
 from mlcli.core import findings
-from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
+from mlcli.core.model import Step
 from mlcli.core.rows import R, RowsOfTable
-from mlcli.core.schema import Column
-from mlcli.core.step import Step
+from mlcli.core.schema import Accepts, Column
 from mlcli.core.tables import Array, Cells, Table
 from mlcli.tasks.supervised import SupervisedRows
 

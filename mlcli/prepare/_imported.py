@@ -7,13 +7,12 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from mlcli.core.accepts import Accepts
 from mlcli.core.errors import UsageError
+from mlcli.core.model import Step
 from mlcli.core.params import learned
 from mlcli.core.registry import Entry, ImportedEntry
 from mlcli.core.rows import RowsOfTable
-from mlcli.core.schema import Column
-from mlcli.core.step import Step
+from mlcli.core.schema import Accepts, Column
 from mlcli.core.tables import Array, Table
 from mlcli.engines.imported import (
     LARGEST_SEED,

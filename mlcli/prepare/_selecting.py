@@ -9,15 +9,14 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from mlcli.core.accepts import Accepts
 from mlcli.core.configuration import with_steps
 from mlcli.core.findings import Bars, Explanation, Lines
-from mlcli.core.model import Model
+from mlcli.core.model import Model, Step
 from mlcli.core.names import listed
 from mlcli.core.nested import model_param
 from mlcli.core.params import learned, models_inside, param
 from mlcli.core.registry import MODELS
-from mlcli.core.step import Step
+from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Codes, Flags, Table
 from mlcli.engines.content_seeds import order_of_content
 from mlcli.engines.inner_validation import Part, inner_folds, mean_loss, parts_of_folds

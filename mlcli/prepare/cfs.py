@@ -24,12 +24,12 @@ from functools import cache
 
 import numpy as np
 
-from mlcli.core.accepts import Accepts
 from mlcli.core.findings import Explanation, Lines
 from mlcli.core.moments import entropy_of_counts, mutual_information
 from mlcli.core.names import listed
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
+from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Codes
 from mlcli.prepare._selecting import ALIKE, Selection, contingency, levels_of_columns, levels_of_target
 from mlcli.tasks.supervised import SupervisedRows

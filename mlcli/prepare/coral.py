@@ -25,11 +25,11 @@ import warnings
 
 import numpy as np
 
-from mlcli.core.accepts import Accepts
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.findings import Explanation, Lines, Table
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
+from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array
 from mlcli.prepare._columns import RowStep
 from mlcli.prepare.importance_weights import NO_OTHER_DOMAIN

@@ -26,7 +26,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from mlcli.core.accepts import Accepts
 from mlcli.core.configuration import with_steps
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.findings import Explanation, Lines, Table
@@ -34,6 +33,7 @@ from mlcli.core.model import Model
 from mlcli.core.nested import model_param
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
+from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array
 from mlcli.engines.content_seeds import order_of_content
 from mlcli.engines.ensemble import fitted, outputs

@@ -39,12 +39,12 @@ import numpy as np
 from mlcli.core import findings
 from mlcli.core.abilities import LeaveOneOutTable
 from mlcli.core.errors import MlcliWarning
+from mlcli.core.model import Step
 from mlcli.core.moments import quantiles
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
-from mlcli.core.step import Step
 from mlcli.core.tables import MISSING_CODE, Array, Cells, Table, is_missing
 from mlcli.core.tolerances import ROUNDING
 

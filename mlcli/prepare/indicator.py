@@ -21,10 +21,10 @@ from dataclasses import replace
 import numpy as np
 
 from mlcli.core.findings import Explanation
+from mlcli.core.model import Step
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
-from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
 from mlcli.prepare._columns import table_by_column
 from mlcli.prepare.discretise import boundaries, equal_frequency

@@ -22,13 +22,12 @@ from __future__ import annotations
 import numpy as np
 
 from mlcli.core import findings
-from mlcli.core.accepts import Accepts
+from mlcli.core.model import Step
 from mlcli.core.moments import means
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
-from mlcli.core.schema import Column
-from mlcli.core.step import Step
+from mlcli.core.schema import Accepts, Column
 from mlcli.core.tables import Array, Table
 from mlcli.core.tolerances import CLOSE_DECIMALS
 from mlcli.engines.centres import (

@@ -22,12 +22,12 @@ from dataclasses import replace
 import numpy as np
 
 from mlcli.core import findings
+from mlcli.core.model import Step
 from mlcli.core.names import counted, free_name, listed
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
-from mlcli.core.step import Step
 from mlcli.core.tables import MISSING_CODE, Codes, Table
 
 

@@ -26,9 +26,9 @@ from typing import ClassVar
 import numpy as np
 
 from mlcli.core import findings
-from mlcli.core.accepts import Accepts
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
+from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.centres import squared_distances, squared_lengths
 from mlcli.engines.content_seeds import order_of_content

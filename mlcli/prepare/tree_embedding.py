@@ -27,11 +27,10 @@ import numpy as np
 
 from mlcli.core.errors import FitError
 from mlcli.core.findings import Explanation, Lines
-from mlcli.core.model import Model
+from mlcli.core.model import Model, Step
 from mlcli.core.params import AnyBut, build, learned, param
 from mlcli.core.registry import MODELS, register
 from mlcli.core.schema import Column
-from mlcli.core.step import Step
 from mlcli.core.tables import Codes, Rows, Table
 from mlcli.engines.content_seeds import draws
 from mlcli.engines.ensemble import fitted

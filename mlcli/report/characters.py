@@ -9,8 +9,18 @@ from typing import Any
 
 from mlcli.core import findings
 from mlcli.core.findings import Cloud, CriticalDifference, Dendrogram, Graph, Points, Regions, Tree
-from mlcli.report.document import Content, Grid, GridCell, Preformatted, grid, strong
-from mlcli.report.numbers import column_of, lined_up, rate_text, short
+from mlcli.report.document import (
+    Content,
+    Grid,
+    GridCell,
+    Preformatted,
+    column_of,
+    grid,
+    lined_up,
+    rate_text,
+    short,
+    strong,
+)
 from mlcli.report.page import GAP, HEIGHTS, columns_of, height, padded
 
 SHORTEST = 10

@@ -11,8 +11,7 @@ from mlcli.experiment.results import each
 from mlcli.report.document import Element, Heading
 from mlcli.report.formats.markdown import markdown_of
 from mlcli.report.page import Page
-from mlcli.report.views.results import gates_as_elements, table_of_group
-from mlcli.report.views.sentences import gate_sentence
+from mlcli.report.views.results import gate_sentence, gates_as_elements, table_of_group
 from mlcli.scoring.gates import SKIPPED, ExperimentOutcome
 from mlcli.scoring.model_results import groups_of
 

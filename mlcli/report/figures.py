@@ -34,8 +34,7 @@ from mlcli.core.findings import (
     Regions,
     Tree,
 )
-from mlcli.report.document import Document, Grid, Heading, Picture
-from mlcli.report.numbers import column_of, lined_up, short
+from mlcli.report.document import Document, Grid, Heading, Picture, column_of, lined_up, short
 from mlcli.report.page import Page
 
 INK, FAINT = "#1c2128", "#8a919c"

@@ -21,8 +21,8 @@ from mlcli.experiment.spec.cells import CellResult
 from mlcli.experiment.spec.sweeps import Sweep
 from mlcli.metrics.base import Metric, Summary, Undefined
 from mlcli.metrics.bias_variance import Decomposition, bias_variance
-from mlcli.metrics.declaring import defined_values
 from mlcli.metrics.difference import compare
+from mlcli.metrics.registry import defined_values
 from mlcli.metrics.summary import summarise
 from mlcli.scoring.model_results import (
     Group,

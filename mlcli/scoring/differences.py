@@ -18,10 +18,9 @@ import numpy as np
 
 from mlcli.core.answers import Answers
 from mlcli.experiment.spec.cells import CellResult
-from mlcli.metrics.base import Metric
+from mlcli.metrics.base import Metric, by_others, distinct, joined
 from mlcli.metrics.difference import Difference, compare, holm
 from mlcli.metrics.over_datasets import OverDatasets, ScoreTable, compare_over_datasets, score_table
-from mlcli.metrics.pooling import by_others, distinct, joined
 from mlcli.scoring.model_results import (
     Group,
     ModelResult,

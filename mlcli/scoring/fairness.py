@@ -11,6 +11,7 @@ import numpy as np
 from mlcli.core.rows import SIMILARITY, evenly_spaced, groups_by, sensitive_names
 from mlcli.core.serialise import shown
 from mlcli.data.dataset import Dataset
+from mlcli.metrics.base import distinct, joined
 from mlcli.metrics.fairness import (
     CRITERIA,
     FEW,
@@ -22,7 +23,6 @@ from mlcli.metrics.fairness import (
     individual_fairness,
     rates_by_group,
 )
-from mlcli.metrics.pooling import distinct, joined
 from mlcli.metrics.scores.fairness import favourable_codes
 from mlcli.scoring.model_results import ModelResult, judged_answers
 from mlcli.tasks.classification import LabelAnswers

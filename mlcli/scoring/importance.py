@@ -24,7 +24,7 @@ from mlcli.core.tables import Rows, Table
 from mlcli.data.dataset import Dataset
 from mlcli.engines.column_effects import usual_values, with_column
 from mlcli.experiment.results import each
-from mlcli.experiment.run.learner import Learner, train, with_nested_steps
+from mlcli.experiment.run.preparation import Learner, train, with_nested_steps
 from mlcli.experiment.spec.cells import Cell
 from mlcli.experiment.spec.datasets import cell_on
 from mlcli.metrics.base import Metric, Score

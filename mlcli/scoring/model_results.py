@@ -12,14 +12,11 @@ from mlcli.core.abilities import Unstable
 from mlcli.core.errors import UsageError
 from mlcli.core.findings import Choices
 from mlcli.experiment.results import TRAINING, RoundResult, SplitResult, each
-from mlcli.experiment.spec.cells import Cell, CellResult, ProtocolSpec
-from mlcli.experiment.spec.labels import distinct_labels
-from mlcli.metrics import pooling
-from mlcli.metrics.base import Metric, Summary
+from mlcli.experiment.spec.cells import Cell, CellResult, ProtocolSpec, distinct_labels
+from mlcli.metrics import base
+from mlcli.metrics.base import Metric, Rounds, Summary, distinct, joined
 from mlcli.metrics.confusion import Confusion, confusion
-from mlcli.metrics.declaring import defined_values
-from mlcli.metrics.pooling import Rounds, distinct, joined
-from mlcli.metrics.registry import metric_named
+from mlcli.metrics.registry import defined_values, metric_named
 from mlcli.metrics.scores.labels import ClassRates, one_against_rest
 from mlcli.metrics.summary import corrected_for_optimism, summarise
 from mlcli.protocols.training_size import SWEPT_OVER as TRAINING_ROWS
@@ -198,7 +195,7 @@ def coordinate_name(result: CellResult) -> str:
 
 def rounds_of(result: CellResult) -> Rounds | None:
     """For each split, which of those it is that score the same rows; None where nothing is swept over."""
-    return pooling.rounds_of(each(result.splits, "coordinate"), judged_answers(result))
+    return base.rounds_of(each(result.splits, "coordinate"), judged_answers(result))
 
 
 def training_sizes(result: CellResult) -> Sequence[int]:

@@ -1,6 +1,6 @@
 """The verdict on one table, and remarks on the results of its models, as codes, names and figures.
 
-``report/views/sentences.py`` puts both into words.
+``report/views/results.py`` puts both into words.
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ import numpy as np
 
 from mlcli.core.serialise import HIDDEN, shown
 from mlcli.experiment.results import each
-from mlcli.metrics.base import Metric
+from mlcli.metrics.base import Metric, distinct
 from mlcli.metrics.interval_rules import TRUST, beyond_rows, fold_stability
-from mlcli.metrics.pooling import distinct
 from mlcli.metrics.summary import summarise
 from mlcli.scoring.differences import (
     TableDifferences,

@@ -20,17 +20,16 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from mlcli.core.abilities import HasImportances
-from mlcli.core.accepts import Accepts
 from mlcli.core.configuration import with_steps
-from mlcli.core.effective import without_effect
 from mlcli.core.errors import MlcliWarning
-from mlcli.core.model import Model
+from mlcli.core.model import Model, Step
+from mlcli.core.nested import without_effect
 from mlcli.core.params import build, by_name
 from mlcli.core.pipeline import learn, set_threshold
 from mlcli.core.registry import Catalogue, allow_imports, import_paths_in
 from mlcli.core.required_steps import missing_steps
 from mlcli.core.rows import RowsOfTable
-from mlcli.core.step import Step
+from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Table
 from mlcli.sklearn._catalogue import SCALE, keyword
 from mlcli.sklearn._rows import (

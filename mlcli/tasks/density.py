@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlcli.core.answers import Answers
+from mlcli.core.model import Step
 from mlcli.core.params import learned
-from mlcli.core.step import Step
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.core.task import refuse_impossible
 from mlcli.tasks.clustering import ClusterModel, store_profile

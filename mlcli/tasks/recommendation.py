@@ -7,13 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core.accepts import Accepts
 from mlcli.core.errors import DataError, FitError, warn
 from mlcli.core.limits import refuse_extreme_target
 from mlcli.core.model import Model
 from mlcli.core.moments import ROUNDING_OF_SQUARES, moments
 from mlcli.core.params import learned
-from mlcli.core.schema import Column, Schema
+from mlcli.core.schema import Accepts, Column, Schema
 from mlcli.core.tables import Array, Codes, Flags, Rows, Table
 from mlcli.core.task import refuse_impossible
 from mlcli.core.tolerances import DECIMALS

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from mlcli.core.accepts import Accepts
 from mlcli.core.answers import Answers
 from mlcli.core.configuration import parts_of
 from mlcli.core.model import Model
@@ -19,10 +18,10 @@ from mlcli.core.nested import can_do
 from mlcli.core.params import build, parameters
 from mlcli.core.pipeline import predict_rows
 from mlcli.core.registry import MODELS, STEPS
+from mlcli.core.schema import Accepts
 from mlcli.core.tables import Table
 from mlcli.data.load import load
-from mlcli.experiment.run.learner import Learner
-from mlcli.experiment.run.preparation import CORE_REVISION, revisions_of
+from mlcli.experiment.run.preparation import CORE_REVISION, Learner, revisions_of
 from mlcli.experiment.spec.cells import ModelSpec
 from mlcli.tasks.table import kinds_of
 from tests.contract.subjects import configurations

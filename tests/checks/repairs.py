@@ -14,14 +14,14 @@ import pytest
 from mlcli.checks.audit import audits_of, issues_in
 from mlcli.checks.context import AuditContext, context_of
 from mlcli.core.errors import UsageError
-from mlcli.core.issues import Issue, Repair, is_serious
+from mlcli.core.findings import Issue, Repair, is_serious
 from mlcli.core.schema import Schema, SchemaField
 from mlcli.core.strict_yaml import parse
 from mlcli.core.tables import Table
 from mlcli.data.dataset import Dataset
 from mlcli.data.load import load
 from mlcli.data.shipped import shipped_paths
-from mlcli.experiment.run.learner import train
+from mlcli.experiment.run.preparation import train
 from mlcli.experiment.spec.cells import Cell
 from mlcli.experiment.spec.entries import protocol_from_text
 from mlcli.experiment.spec.file import read_experiment

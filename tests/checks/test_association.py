@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import skew
 
-from mlcli.checks.association import best_condition, share_explained, share_right
+from mlcli.checks.context import best_condition, share_explained, share_right
 from mlcli.checks.data.numbers import skewness
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from mlcli.checks.audit import OF_DATA, audits_of, issues_of_data
-from mlcli.checks.context import context_of
+from mlcli.checks.context import context_of, joined_sidecar
 from mlcli.checks.quick import AT_A_GLANCE
-from mlcli.checks.repairs import joined_sidecar
-from mlcli.core.issues import GRAVITIES, Issue, code_of, is_serious
+from mlcli.core.findings import GRAVITIES, Issue, code_of, is_serious
 from mlcli.data.dataset import Dataset
 from mlcli.data.load import load
 from mlcli.data.shipped import shipped_paths

@@ -13,8 +13,7 @@ import pytest
 from mlcli.checks.diagnosed import Diagnosed, diagnosed_model, plan_to_diagnose
 from mlcli.checks.diagnosis import OF_MODELS, issues_of_model
 from mlcli.core.errors import UsageError
-from mlcli.core.findings import Choices, Table
-from mlcli.core.issues import Issue, code_of, found_by, is_serious
+from mlcli.core.findings import Choices, Issue, Table, code_of, found_by, is_serious
 from mlcli.experiment.spec.cells import DataSpec, Experiment, ModelSpec, ProtocolSpec
 from tests.checks.faults import csv_of, sound, written
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import fisher_exact
 
-from mlcli.checks.association import best_condition
 from mlcli.checks.audit import issues_of_data
+from mlcli.checks.context import best_condition
 from mlcli.core.findings import Table
 from mlcli.core.schema import Column
 from mlcli.data.load import load

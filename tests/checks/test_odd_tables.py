@@ -11,7 +11,7 @@ import pytest
 
 from mlcli.checks.audit import issues_of_data
 from mlcli.core.errors import MlcliError
-from mlcli.core.issues import GRAVITIES
+from mlcli.core.findings import GRAVITIES
 from mlcli.data.load import load
 
 CELLS: dict[str, Callable[[random.Random, int], str]] = {

@@ -15,8 +15,8 @@ import pandas as pd
 import pytest
 
 from mlcli.checks.audit import issues_of_data
-from mlcli.checks.repairs import joined_sidecar
-from mlcli.core.issues import Issue, Repair, is_serious
+from mlcli.checks.context import joined_sidecar
+from mlcli.core.findings import Issue, Repair, is_serious
 from mlcli.data.load import load
 from mlcli.data.shipped import shipped_paths
 from tests.checks.faults import FAULTS, Fault, csv_of, sound, written

@@ -9,7 +9,7 @@ import pytest
 from mlcli.checks.audit import OF_DATA
 from mlcli.checks.diagnosis import OF_MODELS
 from mlcli.core.errors import ExitCode
-from mlcli.core.issues import code_of
+from mlcli.core.findings import code_of
 from tests.checks.faults import FAULTS, csv_of, sound
 from tests.support.shell import document, typed
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from mlcli.cli._boundary import reported
-from mlcli.cli._progress import Progress, WorkTooLong
+from mlcli.cli._console import reported
+from mlcli.cli._running import Progress, WorkTooLong
 from mlcli.core.errors import DataError, MlcliWarning, Problem, UsageError
 from tests.support.shell import typed
 

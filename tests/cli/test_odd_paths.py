@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import mlcli
-from mlcli.cli import _boundary
+from mlcli.cli import _console
 from mlcli.data.shipped import shipped_paths
 from tests.support.shell import in_shell, typed
 
@@ -86,7 +86,7 @@ def test_json_of_such_names_is_printed_to_any_stream(folder: Path) -> None:
 
 def test_a_report_of_a_bug_names_such_a_path(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.argv", ["mlcli", "eval", NAME])
-    report = _boundary.write_bug_report(f"a traceback with {NAME}")
+    report = _console.write_bug_report(f"a traceback with {NAME}")
     assert "caf\\udce9" in report.read_text(encoding="utf-8")
     report.unlink()
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mlcli.cli import _progress
+from mlcli.cli import _running
 from mlcli.core.errors import FitError
 from mlcli.core.params import build
 from mlcli.core.pipeline import learn
@@ -28,7 +28,7 @@ NUMBERS = {name: np.random.default_rng(1).normal(size=ROWS).tolist() for name in
 
 
 def test_a_pipe_gets_a_line_for_each_finished_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_progress, "BETWEEN_LINES", 0.0)
+    monkeypatch.setattr(_running, "BETWEEN_LINES", 0.0)
     result = typed("eval", "iris", "-m", "knn", "-m", "lda", "--jobs", "1")
     lines = [line for line in result.stderr.splitlines() if "running:" in line]
     assert any(line.startswith("1 of 4 models done after") and "running: iris: " in line for line in lines)

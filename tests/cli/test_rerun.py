@@ -13,8 +13,7 @@ import pytest
 
 import mlcli
 from mlcli.core.registry import PLUGIN_FILES
-from mlcli.experiment.results import SplitResult
-from mlcli.experiment.store.codec import checksum, decoded, encoded
+from mlcli.experiment.results import SplitResult, checksum, decoded, encoded
 from mlcli.tasks.classification import LabelAnswers
 from tests.support.shell import document, in_shell, typed
 

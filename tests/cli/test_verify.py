@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mlcli.experiment.results import SplitResult
-from mlcli.experiment.store.codec import checksum, decoded, encoded
+from mlcli.experiment.results import SplitResult, checksum, decoded, encoded
 from mlcli.tasks.classification import LabelAnswers
 from tests.support.shell import document, typed
 

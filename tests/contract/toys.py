@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mlcli.core.accepts import Accepts
-from mlcli.core.schema import Column
+from mlcli.core.schema import Accepts, Column
 from mlcli.core.tables import Rows, Table
 from mlcli.tasks.anomaly import ScreenedRows
 from mlcli.tasks.classification import LabelledRows

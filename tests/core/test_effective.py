@@ -11,9 +11,8 @@ import pandas as pd
 import pytest
 
 import mlcli
-from mlcli.core.effective import has_effect, without_effect
 from mlcli.core.errors import MlcliWarning, UsageError
-from mlcli.core.nested import noun_of
+from mlcli.core.nested import has_effect, noun_of, without_effect
 from mlcli.core.params import Parameter, build, by_name, parameters
 from mlcli.core.registry import MODELS, STEPS
 from mlcli.tasks.table import kinds_of

@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError, MlcliWarning
-from mlcli.core.schema import Column
+from mlcli.core.schema import Accepts, Column
 from mlcli.core.tables import Table
 from tests.contract.subjects import DEFAULTS, Subject, said_by
 from tests.contract.toys import rows_for

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mlcli.core.quantities import bytes_in, duration, seconds_in, size
+from mlcli.core.names import bytes_in, duration, seconds_in, size
 
 
 @pytest.mark.parametrize(

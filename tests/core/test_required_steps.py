@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from mlcli.core.accepts import Accepts
+from mlcli.core.model import Step
 from mlcli.core.required_steps import missing_steps
-from mlcli.core.schema import Column
-from mlcli.core.step import Step
+from mlcli.core.schema import Accepts, Column
 from mlcli.prepare.impute import Impute
 from mlcli.prepare.one_hot import OneHot
 from mlcli.prepare.ordinal import Ordinal

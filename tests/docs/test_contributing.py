@@ -16,8 +16,7 @@ from mlcli.checks.context import context_of
 from mlcli.core.params import build
 from mlcli.core.pipeline import learn, predict_rows
 from mlcli.data.load import load
-from mlcli.metrics.declaring import METRICS
-from mlcli.metrics.registry import metric_named
+from mlcli.metrics.registry import METRICS, metric_named
 from mlcli.report.document import Sentence, grid
 from mlcli.report.page import Page
 from mlcli.tasks.regression import ValueAnswers

@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 
 from mlcli.core.abilities import LeaveOneOut
-from mlcli.core.model import Model
+from mlcli.core.model import Model, Step
 from mlcli.core.pipeline import Pipeline, learn, leave_one_out_answers, predict_rows
 from mlcli.core.registry import MODELS
 from mlcli.core.required_steps import missing_steps
 from mlcli.core.schema import Column
-from mlcli.core.step import Step
 from mlcli.core.tables import Array, Table
 from mlcli.models.bayes.naive_bayes import NaiveBayes
 from mlcli.models.discriminants.lda import LinearDiscriminants

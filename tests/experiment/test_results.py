@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from mlcli.core.answers import Header
-from mlcli.experiment.results import CompletedSplits, RoundResult, SplitResult, each, folds_of
-from mlcli.experiment.store.codec import decoded, encoded
+from mlcli.experiment.results import CompletedSplits, RoundResult, SplitResult, decoded, each, encoded, folds_of
 from mlcli.tasks.classification import LabelAnswers
 from mlcli.tasks.regression import ValueAnswers
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import sklearn.tree
 
-from mlcli.core.effective import without_effect
+from mlcli.core.nested import without_effect
 from mlcli.core.schema import Column
 from mlcli.engines.trees.findings import importances
 from mlcli.engines.trees.structure import Trees

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import kstest
 
-from mlcli.core.accepts import Accepts
+from mlcli.core.schema import Accepts
 from mlcli.metrics.registry import metric_named
 from mlcli.models.ranking.random_order import RandomOrder
 from tests.golden.asking import answered, asked, fitted

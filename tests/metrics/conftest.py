@@ -7,8 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from mlcli.core.answers import Answers
-from mlcli.metrics.declaring import METRICS
-from mlcli.metrics.registry import names_for
+from mlcli.metrics.registry import METRICS, names_for
 
 
 @pytest.fixture

@@ -17,9 +17,8 @@ from mlcli.core.answers import Answers, Coordinate, Header
 from mlcli.core.params import build
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table
-from mlcli.metrics.base import Undefined
+from mlcli.metrics.base import Undefined, rounds_of
 from mlcli.metrics.bias_variance import Decomposition, bias_variance
-from mlcli.metrics.pooling import rounds_of
 from mlcli.models.linear.ridge import Ridge
 from mlcli.tasks.classification import LabelAnswers
 from mlcli.tasks.regression import ValueAnswers

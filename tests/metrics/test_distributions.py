@@ -7,7 +7,7 @@ import pytest
 from scipy import special, stats
 
 from mlcli.metrics.difference import fair_coin_two_sided
-from mlcli.metrics.distributions import (
+from mlcli.metrics.intervals import (
     f_tail,
     incomplete_beta,
     student_t_quantile,

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from mlcli.metrics.declaring import AVERAGES, OF_ONE_CLASS
-from mlcli.metrics.registry import metric_named, names_for
+from mlcli.metrics.registry import AVERAGES, OF_ONE_CLASS, metric_named, names_for
 from mlcli.tasks.classification import LabelAnswers
 from mlcli.tasks.regression import ValueAnswers
 from tests.metrics.making import number, value_answers

@@ -10,8 +10,7 @@ import pytest
 
 from mlcli.core.errors import UsageError
 from mlcli.core.tables import Array
-from mlcli.metrics.declaring import mean_of_rows
-from mlcli.metrics.registry import class_names_for, metric_named, names_for
+from mlcli.metrics.registry import class_names_for, mean_of_rows, metric_named, names_for
 from mlcli.tasks.classification import LabelAnswers
 from mlcli.tasks.regression import ValueAnswers
 from mlcli.tasks.table import KINDS

@@ -12,10 +12,9 @@ import pytest
 from scipy import special, stats
 
 from mlcli.core.answers import Answers, Header
-from mlcli.metrics.base import Summary
+from mlcli.metrics.base import Summary, distinct, joined
 from mlcli.metrics.intervals import effective_rows, replicates, resamples_for, wald, weightings, wilson
 from mlcli.metrics.over_units import share_of_ties
-from mlcli.metrics.pooling import distinct, joined
 from mlcli.metrics.registry import metric_named
 from mlcli.metrics.summary import summarise
 from mlcli.tasks.classification import LabelAnswers

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
 from mlcli.core.required_steps import missing_steps
-from mlcli.core.schema import Column
+from mlcli.core.schema import Accepts, Column
 from mlcli.core.tables import Table
 from mlcli.prepare.fair_sample import FairSample
 from mlcli.prepare.fair_weights import FairWeights

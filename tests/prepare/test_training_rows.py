@@ -10,12 +10,12 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.class_weight import compute_class_weight
 
-from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError, UsageError
 from mlcli.core.params import build
 from mlcli.core.pipeline import Pipeline, learn, predict_rows
 from mlcli.core.registry import MODELS
 from mlcli.core.rows import RowsOfTable
+from mlcli.core.schema import Accepts
 from mlcli.models.baselines.zero_r import ZeroR
 from mlcli.prepare.class_weights import ClassWeights
 from mlcli.prepare.noise import Noise

@@ -18,11 +18,11 @@ from mlcli.core.params import build
 from mlcli.core.registry import PROTOCOLS
 from mlcli.core.rows import SplitInfo
 from mlcli.core.seeds import rng_for
+from mlcli.experiment.results import decoded, encoded
 from mlcli.experiment.run.evaluation import evaluate
 from mlcli.experiment.run.preparation import ReadyCell, prepare, splits_digest
 from mlcli.experiment.spec.cells import DataSpec, Experiment, ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.plan import plan
-from mlcli.experiment.store.codec import decoded, encoded
 from mlcli.protocols._base import Split
 from mlcli.protocols.active_learning import UNSURE, ActiveLearning, most_informative
 from mlcli.tasks.classification import LabelAnswers

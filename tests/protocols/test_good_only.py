@@ -16,11 +16,11 @@ from mlcli.core.registry import PROTOCOLS
 from mlcli.core.rows import SplitInfo
 from mlcli.core.schema import Column, Schema, SchemaField
 from mlcli.core.tables import Table
+from mlcli.experiment.results import decoded, encoded
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.run.preparation import prepare, splits_digest
 from mlcli.experiment.spec.cells import CellResult, DataSpec, Experiment, ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.plan import plan
-from mlcli.experiment.store.codec import decoded, encoded
 from mlcli.protocols._base import Split
 from mlcli.tasks.anomaly import ScreenedRows, highest_f1
 

@@ -16,8 +16,7 @@ from mlcli.core.rows import SplitInfo
 from mlcli.data.load import load
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.run.evaluation import evaluate
-from mlcli.experiment.run.learner import train
-from mlcli.experiment.run.preparation import ReadyCell, prepare
+from mlcli.experiment.run.preparation import ReadyCell, prepare, train
 from mlcli.experiment.spec.cells import Cell, DataSpec, Experiment, ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.plan import plan
 from mlcli.protocols._base import Split

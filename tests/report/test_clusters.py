@@ -16,8 +16,8 @@ from mlcli.experiment.results import SplitResult
 from mlcli.experiment.spec.cells import Cell, CellResult, DatasetFacts, ModelSpec, ProtocolSpec
 from mlcli.metrics.base import Summary
 from mlcli.metrics.registry import metric_named
+from mlcli.report.document import decimals_of
 from mlcli.report.formats.text import text_of
-from mlcli.report.numbers import decimals_of
 from mlcli.report.page import Page
 from mlcli.report.views.results import results_of
 from mlcli.scoring.model_results import ModelResult, score_result

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mlcli.core.names import counted
-from mlcli.report.numbers import decimals_for, fixed, lined_up, share, short
+from mlcli.report.document import decimals_for, fixed, lined_up, share, short
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from mlcli.metrics.pooling import by_round
+from mlcli.metrics.base import by_round
 from tests.support.shell import document, typed
 
 SWEEP = "{use: labelled-share, folds: 3, shares: [0.05, 0.5, 1]}"

@@ -8,7 +8,7 @@ from sklearn.metrics import roc_auc_score
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.spec.cells import DataSpec, Experiment, ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.plan import plan
-from mlcli.report.views.sentences import verdict_sentences
+from mlcli.report.views.results import verdict_sentences
 from mlcli.scoring.differences import differences_of
 from mlcli.scoring.model_results import Group, group_of, score_result
 from mlcli.scoring.verdict import verdict_on

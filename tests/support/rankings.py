@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from mlcli.core.accepts import Accepts
 from mlcli.core.answers import Header
-from mlcli.core.schema import Column
+from mlcli.core.schema import Accepts, Column
 from mlcli.core.tables import Array, Table
 from mlcli.models.ranking.ranking_svm import PreferencePairs, pairs_in_window, rows_in_window
 from mlcli.tasks.ranking import GroupedRows, RankAnswers

@@ -6,11 +6,19 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from mlcli.checks.association import share_explained, share_right
-from mlcli.checks.context import FEWEST_ROWS, AuditContext, cell_text
+from mlcli.checks.context import (
+    FEWEST_ROWS,
+    AuditContext,
+    by_hand,
+    cell_text,
+    is_free,
+    share_explained,
+    share_right,
+    step_before,
+    with_role,
+)
 from mlcli.checks.data.rows import numbered_by_content
-from mlcli.checks.repairs import by_hand, is_free, step_before, with_role
-from mlcli.core.issues import Gravity, Issue, Repair
+from mlcli.core.findings import Gravity, Issue, Repair
 from mlcli.core.names import listed
 from mlcli.core.rows import has_levels_of_parts, looks_like_parts
 from mlcli.core.schema import Column

@@ -7,10 +7,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from mlcli.checks.context import AuditContext
-from mlcli.checks.repairs import step_before
-from mlcli.core.findings import Table
-from mlcli.core.issues import Issue
+from mlcli.checks.context import AuditContext, step_before
+from mlcli.core.findings import Issue, Table
 from mlcli.core.names import listed
 from mlcli.data.sidecar import yaml_list
 from mlcli.prepare.impute import OF_NUMBERS

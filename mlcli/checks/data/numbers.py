@@ -6,11 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from mlcli.checks.context import FEWEST_ROWS, AuditContext
+from mlcli.checks.context import FEWEST_ROWS, AuditContext, declared, number_text, step_before, with_role
 from mlcli.checks.data.spellings import stand_in_issue
-from mlcli.checks.repairs import declared, number_text, step_before, with_role
-from mlcli.core.findings import Table
-from mlcli.core.issues import Issue
+from mlcli.core.findings import Issue, Table
 from mlcli.core.moments import quotient
 from mlcli.core.names import listed
 from mlcli.core.schema import Column

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from mlcli.checks.context import FEWEST_ROWS, AuditContext
-from mlcli.checks.repairs import by_hand, step_before, with_role
-from mlcli.core.issues import Issue, Repair
+from mlcli.checks.context import FEWEST_ROWS, AuditContext, by_hand, step_before, with_role
+from mlcli.core.findings import Issue, Repair
 from mlcli.core.names import counted
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Codes, Rows

@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from mlcli.checks.context import AuditContext
-from mlcli.checks.repairs import by_hand, declared
-from mlcli.core.issues import Issue
+from mlcli.checks.context import AuditContext, by_hand, declared
+from mlcli.core.findings import Issue
 from mlcli.core.names import counted, listed
 from mlcli.core.schema import Column
 

@@ -9,12 +9,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from mlcli.checks.association import share_right
-from mlcli.checks.context import FEWEST_ROWS, AuditContext
+from mlcli.checks.context import FEWEST_ROWS, AuditContext, by_hand, share_right, split_by, with_role
 from mlcli.checks.data.columns import is_identifier
-from mlcli.checks.repairs import by_hand, split_by, with_role
 from mlcli.core.errors import DataError
-from mlcli.core.issues import Issue, Repair
+from mlcli.core.findings import Issue, Repair
 from mlcli.core.names import listed
 from mlcli.core.rows import DATE
 from mlcli.core.schema import Column

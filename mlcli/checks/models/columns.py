@@ -6,11 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from mlcli.checks.context import without
 from mlcli.checks.diagnosed import Diagnosed
-from mlcli.checks.repairs import without
 from mlcli.checks.suggestions import text_behind_steps
-from mlcli.core.findings import Finding, FindingCode, Table
-from mlcli.core.issues import Issue, Repair
+from mlcli.core.findings import Finding, FindingCode, Issue, Repair, Table
 from mlcli.core.names import listed
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array

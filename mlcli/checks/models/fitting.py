@@ -14,8 +14,7 @@ import numpy as np
 from mlcli.checks.context import RIVALS
 from mlcli.checks.diagnosed import Diagnosed
 from mlcli.checks.suggestions import Suggestion, other_model, richer, simpler
-from mlcli.core.findings import Table
-from mlcli.core.issues import Issue, Repair
+from mlcli.core.findings import Issue, Repair, Table
 from mlcli.scoring.curves import ScoreCurve, curve_finding
 from mlcli.scoring.model_results import ModelResult, badness
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from mlcli.checks.context import without
 from mlcli.checks.diagnosed import Diagnosed
 from mlcli.checks.models.tuning import tuning_repairs
-from mlcli.checks.repairs import without
-from mlcli.core.issues import Issue, Repair
+from mlcli.core.findings import Issue, Repair
 from mlcli.experiment.results import each
 from mlcli.metrics.interval_rules import fold_stability
 from mlcli.scoring.model_results import judged_answers

@@ -8,16 +8,14 @@ from typing import Any
 
 from mlcli.checks.diagnosed import Diagnosed
 from mlcli.checks.suggestions import stated_params
-from mlcli.core.effective import has_effect, without_effect
-from mlcli.core.findings import Entry
-from mlcli.core.issues import Issue, Repair
+from mlcli.core.findings import Entry, Issue, Repair
 from mlcli.core.names import listed
+from mlcli.core.nested import has_effect, without_effect
 from mlcli.core.params import parameters
 from mlcli.core.ranges import Range
 from mlcli.core.registry import MODELS
 from mlcli.engines.search_space import parameter_at, value_text
-from mlcli.experiment.spec.cells import TUNED, ModelSpec
-from mlcli.experiment.spec.labels import as_typed
+from mlcli.experiment.spec.cells import TUNED, ModelSpec, as_typed
 from mlcli.experiment.spec.shorthands import can_be_tuned, values_compared
 from mlcli.scoring.model_results import choices_of
 

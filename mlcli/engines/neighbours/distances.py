@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mlcli.core.accepts import Accepts
 from mlcli.core.moments import extent
+from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Codes, Rows, Table, blocks_of
 
 

@@ -16,9 +16,9 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.abilities import RowExplainer
-from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.params import learned
+from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Rows, Table
 from mlcli.engines.neighbours.distances import DISTANCES, SAME, DistinctRows, of_numbers
 from mlcli.engines.neighbours.search import Pairs, kth_distance, nearest

@@ -10,9 +10,9 @@ from time import monotonic, perf_counter
 from typing import TYPE_CHECKING
 
 from mlcli.core.errors import UsageError
+from mlcli.core.names import duration
 from mlcli.core.processes import cores, cores_for_a_fit, stdout_as_stderr
 from mlcli.core.progress import compiling
-from mlcli.core.quantities import duration
 from mlcli.experiment.run.batch_state import (
     MIN_SPLITS,
     BatchState,

@@ -9,11 +9,10 @@ from math import inf, isfinite
 from typing import TYPE_CHECKING
 
 from mlcli.core.errors import ModelFileError
-from mlcli.experiment.results import CompletedSplits, each
+from mlcli.experiment.results import CompletedSplits, each, encoded
 from mlcli.experiment.run.evaluation import BlockOutcome, Failure, code_of, message_of, trace_of
 from mlcli.experiment.run.preparation import Block, BlockRange, ReadyCell, cell_key, prepare
 from mlcli.experiment.spec.cells import POOLED, Cell, CellResult
-from mlcli.experiment.store.codec import encoded
 
 if TYPE_CHECKING:
     from mlcli.experiment.run.workers import Stopped

@@ -18,11 +18,18 @@ from mlcli.core.pipeline import Pipeline, leave_one_out_answers, predict_rows
 from mlcli.core.processes import one_blas_thread, peak_of
 from mlcli.core.progress import seconds_of_work
 from mlcli.core.rows import RowsOfTable
-from mlcli.experiment.results import JUDGED, TRAINING, RoundResult, SplitResult, StagedAnswers, folds_of
-from mlcli.experiment.run.learner import Learner
-from mlcli.experiment.run.preparation import Block
+from mlcli.experiment.results import (
+    JUDGED,
+    TRAINING,
+    RoundResult,
+    SplitResult,
+    StagedAnswers,
+    decoded,
+    encoded,
+    folds_of,
+)
+from mlcli.experiment.run.preparation import Block, Learner
 from mlcli.experiment.spec.cells import Stages
-from mlcli.experiment.store.codec import decoded, encoded
 from mlcli.protocols._base import DealtSplits, Split
 from mlcli.tasks.supervised import SupervisedRows
 from mlcli.tasks.table import kind_named

@@ -24,6 +24,7 @@ from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar
 
 from mlcli.core.files import sweep, temporary_prefix
+from mlcli.core.names import duration, size
 from mlcli.core.processes import (
     cores_for_a_fit,
     on_linux,
@@ -32,7 +33,6 @@ from mlcli.core.processes import (
     safe_import_path,
     send_stdout_to_stderr,
 )
-from mlcli.core.quantities import duration, size
 from mlcli.core.registry import allowed_imports
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column, Schema, SchemaField
 from mlcli.core.tables import Array, Table, is_missing
 from mlcli.data.dataset import Dataset
-from mlcli.data.long_form import names_of_form
+from mlcli.data.load import names_of_form
 from mlcli.data.new_rows import AlignedRows, Reference, aligned, new_rows, records_of_dataset, refuse_overflow
 from mlcli.data.number_text import is_number
 from mlcli.data.sidecar import Declaration, Sidecar

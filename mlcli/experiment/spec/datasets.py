@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlcli.core.answers import Answers
-from mlcli.core.effective import effective
 from mlcli.core.errors import DataError, Faults, Problem, UsageError, raise_all
+from mlcli.core.nested import effective
 from mlcli.core.params import build, by_name, settings
 from mlcli.core.registry import PROTOCOLS
 from mlcli.core.rows import RowsOfTable, SplitInfo

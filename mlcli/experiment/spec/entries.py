@@ -13,9 +13,8 @@ from typing import Any
 from mlcli.core.abilities import Staged
 from mlcli.core.configuration import Configuration
 from mlcli.core.errors import Problem, UsageError, placed, raise_all
-from mlcli.core.names import did_you_mean
+from mlcli.core.names import DURATION, SIZE, bytes_in, did_you_mean, seconds_in
 from mlcli.core.params import Parameter, by_name, problems_with
-from mlcli.core.quantities import DURATION, SIZE, bytes_in, seconds_in
 from mlcli.core.registry import IMPORT_PATH, MODELS, PROTOCOLS, STEPS, allow_imports, import_paths_in
 from mlcli.core.strict_yaml import YamlNode, until_too_many_problems
 from mlcli.experiment.spec.cells import Budget, ModelSpec, ProtocolSpec, Stages, StepSpec

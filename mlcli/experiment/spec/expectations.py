@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from mlcli.core.errors import Problem, UsageError
-from mlcli.core.quantities import number_in
+from mlcli.core.names import number_in
 from mlcli.core.strict_yaml import YamlNode
 from mlcli.experiment.spec.cells import Spec
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 from mlcli.core.abilities import Staged
 from mlcli.core.configuration import ready_for
 from mlcli.core.errors import ExperimentError, Faults, ModelFileError, UsageError
-from mlcli.core.issues import Issue
+from mlcli.core.findings import Issue
 from mlcli.core.names import nearest
 from mlcli.core.nested import can_do
 from mlcli.core.params import settings
@@ -27,6 +27,8 @@ from mlcli.experiment.spec.cells import (
     ProtocolSpec,
     Stages,
     StepSpec,
+    distinct_labels,
+    settings_text,
 )
 from mlcli.experiment.spec.datasets import (
     PlannedDataset,
@@ -36,7 +38,6 @@ from mlcli.experiment.spec.datasets import (
     protocol_for,
 )
 from mlcli.experiment.spec.expectations import Beats
-from mlcli.experiment.spec.labels import distinct_labels, settings_text
 from mlcli.experiment.spec.shorthands import (
     KINDS_OF_COST,
     refuse_nothing_tuned,

@@ -13,8 +13,7 @@ from mlcli.core.params import build, by_name, parameters, problems_with
 from mlcli.core.ranges import Range
 from mlcli.core.registry import MODELS
 from mlcli.core.strict_yaml import YamlNode
-from mlcli.experiment.spec.cells import SELECTED, TUNED, Experiment, ModelSpec, ProtocolSpec
-from mlcli.experiment.spec.labels import as_typed
+from mlcli.experiment.spec.cells import SELECTED, TUNED, Experiment, ModelSpec, ProtocolSpec, as_typed
 from mlcli.metrics.confusion import COST, EXAMPLE, Costs, cost_name, problems_with_costs
 from mlcli.tasks.table import Kind, kind_named
 

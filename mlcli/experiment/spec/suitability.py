@@ -9,8 +9,7 @@ import numpy as np
 
 from mlcli.core.abilities import EstimatesFitTime, Staged, bytes_per_pair, methods_with
 from mlcli.core.errors import UsageError
-from mlcli.core.names import METHODS_OF_KINDS
-from mlcli.core.quantities import size
+from mlcli.core.names import METHODS_OF_KINDS, size
 from mlcli.core.registry import MODELS
 from mlcli.core.required_steps import encoded_width
 from mlcli.core.schema import Column

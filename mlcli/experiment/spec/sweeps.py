@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from mlcli.core.abilities import Staged
-from mlcli.core.effective import has_effect
 from mlcli.core.errors import UsageError
 from mlcli.core.names import did_you_mean
+from mlcli.core.nested import has_effect
 from mlcli.core.params import Parameter, parameters
 from mlcli.core.ranges import Range
 from mlcli.experiment.spec.cells import DataSpec, Experiment, ModelSpec, ProtocolSpec

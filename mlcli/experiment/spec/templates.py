@@ -12,9 +12,8 @@ from mlcli.core.registry import MODELS
 from mlcli.data.dataset import Dataset
 from mlcli.data.shipped import shipped_path
 from mlcli.data.sidecar import yaml_key
-from mlcli.experiment.spec.cells import FEW_ROWS, DataSpec
+from mlcli.experiment.spec.cells import FEW_ROWS, DataSpec, as_typed
 from mlcli.experiment.spec.datasets import legal_protocols, planned_dataset, protocol_for
-from mlcli.experiment.spec.labels import as_typed
 from mlcli.experiment.spec.suitability import why_too_slow
 
 EXPERIMENT = """\
@@ -86,7 +85,7 @@ from __future__ import annotations
 import numpy as np
 
 from mlcli.core import findings
-from mlcli.core.accepts import Accepts
+from mlcli.core.schema import Accepts
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table

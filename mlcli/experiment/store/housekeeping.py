@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from mlcli.core.errors import MlcliError, StoreError, UsageError
 from mlcli.core.names import listed
 from mlcli.core.processes import is_at_work
-from mlcli.experiment.store.codec import checksum, decoded
+from mlcli.experiment.results import checksum, decoded
 from mlcli.experiment.store.database import Database, sqlite_errors_as_store_errors
 from mlcli.experiment.store.runs import MADE_BY
 from mlcli.experiment.store.store import Store

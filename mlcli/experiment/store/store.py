@@ -12,9 +12,8 @@ from typing import Self
 
 from mlcli.core.errors import UsageError
 from mlcli.core.registry import MODELS
-from mlcli.experiment.results import CompletedSplits, SplitResult
+from mlcli.experiment.results import CompletedSplits, SplitResult, checksum, decoded
 from mlcli.experiment.spec.cells import Cell, CellResult
-from mlcli.experiment.store.codec import checksum, decoded
 from mlcli.experiment.store.database import Database, now, open_to_read, open_to_write
 from mlcli.experiment.store.runs import RunFacts, RunLog, facts_of_cell
 from mlcli.tasks.table import kind_named

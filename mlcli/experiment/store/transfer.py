@@ -13,8 +13,8 @@ from typing import Any, Self
 from mlcli.core.errors import UsageError
 from mlcli.core.files import replacing
 from mlcli.core.seeds import digest
+from mlcli.experiment.results import checksum
 from mlcli.experiment.spec.cells import Cell
-from mlcli.experiment.store.codec import checksum
 from mlcli.experiment.store.database import Database, damage_as_store_error
 from mlcli.experiment.store.housekeeping import NEEDED_BY_NO_RUN
 from mlcli.experiment.store.runs import facts_of_cell

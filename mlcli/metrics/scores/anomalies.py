@@ -14,7 +14,7 @@ from mlcli.core.moments import summed_from_the_top
 from mlcli.core.tables import Array, Flags, Rows
 from mlcli.metrics.base import Metric, Pooling, Ranking, Undefined
 from mlcli.metrics.confusion import ratio
-from mlcli.metrics.declaring import AT_K, SHARE, declare, guarded, of_weightings, weighted_score
+from mlcli.metrics.registry import AT_K, SHARE, declare, guarded, of_weightings, weighted_score
 from mlcli.metrics.scores.probabilities import area, ranks_but_for_rounding
 from mlcli.tasks.anomaly import ANOMALY, GOOD, ScoreAnswers
 from mlcli.tasks.unsupervised import UNKNOWN

@@ -14,8 +14,8 @@ import numpy as np
 from mlcli.core.rows import groups_by, sensitive_names
 from mlcli.core.tables import Array
 from mlcli.metrics.base import Undefined
-from mlcli.metrics.declaring import weighted_score
 from mlcli.metrics.fairness import CRITERIA, FEW, differences_under
+from mlcli.metrics.registry import weighted_score
 from mlcli.tasks.classification import LabelAnswers
 
 NOT_SENSITIVE = Undefined("no column of levels is sensitive", "--sensitive COLUMN, or the role in the sidecar")

@@ -10,7 +10,7 @@ import numpy as np
 from mlcli.core.tables import Array
 from mlcli.metrics.base import Metric, Undefined
 from mlcli.metrics.confusion import COST, Costs, Tallies, cost_matrix, ratio, tallies_of
-from mlcli.metrics.declaring import (
+from mlcli.metrics.registry import (
     Quotient,
     absent_classes,
     class_rate,

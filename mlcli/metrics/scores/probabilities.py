@@ -12,7 +12,7 @@ import numpy as np
 from mlcli.core.tables import Array, Rows
 from mlcli.metrics.base import Metric, Ranking, Undefined
 from mlcli.metrics.confusion import ratio
-from mlcli.metrics.declaring import (
+from mlcli.metrics.registry import (
     CLASS_AVERAGE,
     OF_ONE_CLASS,
     SHARE,

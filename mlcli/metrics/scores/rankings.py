@@ -17,7 +17,7 @@ from mlcli.core.pair_sums import pair_balance, pair_weight
 from mlcli.core.tables import Array, Codes, Flags, Rows
 from mlcli.metrics.base import Metric, Score, Undefined
 from mlcli.metrics.confusion import ratio
-from mlcli.metrics.declaring import AT_K, SHARE, declare, guarded, mean_of_rows, of_weightings, score
+from mlcli.metrics.registry import AT_K, SHARE, declare, guarded, mean_of_rows, of_weightings, score
 from mlcli.metrics.scores import values
 from mlcli.tasks.ranking import RankAnswers
 from mlcli.tasks.recommendation import TOP, RatingAnswers

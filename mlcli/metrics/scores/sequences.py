@@ -14,7 +14,7 @@ import numpy as np
 
 from mlcli.core.tables import Codes, Flags
 from mlcli.metrics.base import Score, Undefined
-from mlcli.metrics.declaring import SHARE, score, weighted_mean
+from mlcli.metrics.registry import SHARE, score, weighted_mean
 from mlcli.tasks.sequence_labelling import TagAnswers
 
 OUTSIDE, BEGIN, INSIDE = "O", "B", "I"

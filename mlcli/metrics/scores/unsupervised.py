@@ -12,7 +12,7 @@ from mlcli.core.moments import entropy_of_counts
 from mlcli.core.tables import Array, Codes
 from mlcli.metrics.base import Score, Undefined
 from mlcli.metrics.confusion import ratio
-from mlcli.metrics.declaring import SHARE, Under, mean_of_rows, means_under, score, weighted_mean, weighted_score
+from mlcli.metrics.registry import SHARE, Under, mean_of_rows, means_under, score, weighted_mean, weighted_score
 from mlcli.tasks.association import UNKNOWN, RuleAnswers
 from mlcli.tasks.clustering import ClusterAnswers
 from mlcli.tasks.density import DensityAnswers

@@ -9,7 +9,7 @@ import numpy as np
 from mlcli.core.moments import quantiles
 from mlcli.core.tables import Array
 from mlcli.metrics.base import Score, Undefined
-from mlcli.metrics.declaring import mean_of_rows, means_under, score, weighted_mean
+from mlcli.metrics.registry import mean_of_rows, means_under, score, weighted_mean
 from mlcli.tasks.regression import ValueAnswers
 
 VARIES = 1e-12

@@ -28,14 +28,13 @@ from typing import cast
 import numpy as np
 
 from mlcli.core import findings
-from mlcli.core.accepts import Accepts
 from mlcli.core.configuration import with_steps
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.model import Model
 from mlcli.core.nested import model_param
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
-from mlcli.core.schema import Column
+from mlcli.core.schema import Accepts, Column
 from mlcli.core.tables import Array, Table, joined
 from mlcli.engines.ensemble import fitted, outputs
 from mlcli.tasks.anomaly import ANOMALY_DETECTION, Detector, ScreenedRows

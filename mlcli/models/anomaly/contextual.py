@@ -27,7 +27,6 @@ from typing import cast
 import numpy as np
 
 from mlcli.core import findings
-from mlcli.core.accepts import Accepts
 from mlcli.core.configuration import with_steps
 from mlcli.core.errors import FitError
 from mlcli.core.model import Model
@@ -35,7 +34,7 @@ from mlcli.core.names import did_you_mean
 from mlcli.core.nested import model_param
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
-from mlcli.core.schema import Column
+from mlcli.core.schema import Accepts, Column
 from mlcli.core.tables import Array, Flags, Table
 from mlcli.engines.ensemble import fitted, outputs
 from mlcli.engines.neighbours.distances import DistinctRows

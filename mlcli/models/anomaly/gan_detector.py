@@ -28,10 +28,10 @@ import math
 import numpy as np
 
 from mlcli.core import findings
-from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
+from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Table
 from mlcli.engines.content_seeds import as_repeats
 from mlcli.engines.network.network import IDENTITY, OUTPUTS, SIGMOID, TANH, Adam, Network, check_layers, layers_of

@@ -32,13 +32,12 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.abilities import RowExplainer
-from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.moments import moments, quotient
 from mlcli.core.names import listed
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
-from mlcli.core.schema import Column
+from mlcli.core.schema import Accepts, Column
 from mlcli.core.tables import Array, Table
 from mlcli.core.tolerances import ROUNDING
 from mlcli.engines.covariances import covariance_table

@@ -28,12 +28,12 @@ from typing import NamedTuple
 import numpy as np
 
 from mlcli.core import findings
-from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
+from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Flags, Table
-from mlcli.metrics.distributions import student_t_quantile
+from mlcli.metrics.intervals import student_t_quantile
 from mlcli.models.anomaly.gaussian_anomaly import GaussianDetector, full_gaussian, mean_and_deviation
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 

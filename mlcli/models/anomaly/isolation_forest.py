@@ -30,10 +30,10 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.abilities import RowExplainer
-from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
+from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Rows, Table
 from mlcli.engines.content_seeds import Bag, as_repeats
 from mlcli.engines.trees.growing import Grower, Targets, bin_columns

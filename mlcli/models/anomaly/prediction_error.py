@@ -35,7 +35,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mlcli.core import findings
-from mlcli.core.accepts import Accepts
 from mlcli.core.configuration import with_steps
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.model import Model
@@ -43,7 +42,7 @@ from mlcli.core.names import did_you_mean
 from mlcli.core.nested import model_param
 from mlcli.core.params import GIVEN, learned, param
 from mlcli.core.registry import register
-from mlcli.core.schema import Column
+from mlcli.core.schema import Accepts, Column
 from mlcli.core.tables import Array, Codes, Table, joined
 from mlcli.core.tolerances import ROUNDING
 from mlcli.engines.content_seeds import order_of_content

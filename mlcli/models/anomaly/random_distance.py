@@ -27,13 +27,13 @@ from typing import cast
 import numpy as np
 
 from mlcli.core import findings
-from mlcli.core.accepts import Accepts
 from mlcli.core.configuration import with_steps
 from mlcli.core.errors import FitError
 from mlcli.core.model import Model
 from mlcli.core.nested import model_param
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
+from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Flags, Table
 from mlcli.engines.content_seeds import as_repeats
 from mlcli.engines.ensemble import fitted

@@ -24,13 +24,12 @@ from typing import cast
 import numpy as np
 
 from mlcli.core import findings
-from mlcli.core.accepts import Accepts
 from mlcli.core.configuration import with_steps
 from mlcli.core.model import Model
 from mlcli.core.nested import model_param
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
-from mlcli.core.schema import Column
+from mlcli.core.schema import Accepts, Column
 from mlcli.core.tables import Array, Table
 from mlcli.engines.ensemble import fitted
 from mlcli.models.anomaly.supervised_detector import LabelledDetector, plain_fields

@@ -23,9 +23,9 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.abilities import RowExplainer
-from mlcli.core.accepts import Accepts
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
+from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Table
 from mlcli.models.anomaly.gaussian_anomaly import deviations_table, mean_and_deviation
 from mlcli.tasks.anomaly import Detector, ScreenedRows

@@ -33,13 +33,12 @@ from numpy.typing import NDArray
 
 from mlcli.core import findings
 from mlcli.core.abilities import CountsParameters, EstimatesFitTime
-from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
 from mlcli.core.names import did_you_mean
 from mlcli.core.params import learned, param
 from mlcli.core.ranges import Range
 from mlcli.core.registry import register
-from mlcli.core.schema import Column
+from mlcli.core.schema import Accepts, Column
 from mlcli.core.tables import MISSING_CODE, Array, Codes, Rows, Table
 from mlcli.core.tolerances import ROUNDING
 from mlcli.tasks.classification import Classifier, LabelledRows

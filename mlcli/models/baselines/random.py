@@ -24,9 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mlcli.core import findings
-from mlcli.core.accepts import Accepts
 from mlcli.core.params import learned
 from mlcli.core.registry import register
+from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Table
 from mlcli.engines.content_seeds import RandomByRow
 from mlcli.tasks.classification import Classifier

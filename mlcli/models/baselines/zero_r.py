@@ -16,9 +16,9 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.abilities import CountsParameters
-from mlcli.core.accepts import Accepts
 from mlcli.core.params import learned
 from mlcli.core.registry import register
+from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Table
 from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import Regressor

@@ -56,15 +56,14 @@ from mlcli.core.abilities import (
     LeaveOneOutTable,
     RowExplainer,
 )
-from mlcli.core.accepts import Accepts
 from mlcli.core.errors import DataError, FitError, MlcliWarning
+from mlcli.core.model import Step
 from mlcli.core.moments import from_origin, spreads
 from mlcli.core.names import listed
 from mlcli.core.params import learned, param
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
-from mlcli.core.schema import Column
-from mlcli.core.step import Step
+from mlcli.core.schema import Accepts, Column
 from mlcli.core.tables import MISSING_CODE, Array, Flags, Table, blocks_of, cell_text, is_missing
 from mlcli.engines.posteriors import (
     certain_posterior,

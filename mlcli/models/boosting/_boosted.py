@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, ClassVar, Protocol
 import numpy as np
 
 from mlcli.core.abilities import CountsParameters, HasImportances, RowExplainer, Staged
-from mlcli.core.accepts import Accepts
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.findings import Explanation, Finding
 from mlcli.core.findings import Table as Figures
 from mlcli.core.params import GIVEN, TASK, learned, param
 from mlcli.core.ranges import Among, Range, log_range
+from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.calibration import softmax, two_sided
 from mlcli.engines.content_seeds import draws, held_aside

@@ -32,7 +32,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from mlcli.core.accepts import Accepts
 from mlcli.core.configuration import described_as, with_steps
 from mlcli.core.findings import Curve, Explanation
 from mlcli.core.findings import Table as Figures
@@ -43,6 +42,7 @@ from mlcli.core.pipeline import adjustable_parameters
 from mlcli.core.ranges import Range, log_range
 from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
+from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Table
 from mlcli.engines.content_seeds import order_of_content
 from mlcli.engines.ensemble import fitted, outputs

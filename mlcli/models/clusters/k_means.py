@@ -30,11 +30,11 @@ from dataclasses import replace
 import numpy as np
 
 from mlcli.core import findings
-from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.names import counted
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
+from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.engines.centres import (
     STARTS,

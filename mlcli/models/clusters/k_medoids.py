@@ -25,10 +25,10 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.abilities import ComparesPairs
-from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
+from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.content_seeds import in_content_order
 from mlcli.engines.distance_matrix import DISTANCES, DISTANCES_HELP, DistanceClusterer, distances_to_rows

@@ -16,9 +16,9 @@ from __future__ import annotations
 import numpy as np
 
 from mlcli.core import findings
-from mlcli.core.accepts import Accepts
 from mlcli.core.params import learned
 from mlcli.core.registry import register
+from mlcli.core.schema import Accepts
 from mlcli.core.tables import Codes, Table
 from mlcli.tasks.clustering import ClusteredRows, Clusterer
 

@@ -24,11 +24,11 @@ import warnings
 
 import numpy as np
 
-from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
+from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array
 from mlcli.engines.covariances import COVARIANCE_TYPES
 from mlcli.models.density._components import SET_BY_FLOOR, DensityOfComponents, MixtureOfGaussians

@@ -36,10 +36,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlcli.core import findings
-from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
+from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Codes, Flags, Table, blocks_of
 from mlcli.engines.centres import STARTS, centred_rows, nearest_centres, squared_lengths
 from mlcli.engines.covariances import COVARIANCE_TYPES, CovarianceType

@@ -26,11 +26,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from mlcli.core import findings
-from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
 from mlcli.core.params import learned, param
 from mlcli.core.ranges import warn_at_edge
 from mlcli.core.registry import register
+from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Table
 from mlcli.engines.centres import squared_distances, squared_lengths
 from mlcli.engines.covariances import COVARIANCE_TYPES

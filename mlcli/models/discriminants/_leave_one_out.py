@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlcli.core.abilities import LeaveOneOutTable, centred
-from mlcli.core.step import Step
+from mlcli.core.model import Step
 from mlcli.core.tables import Array, Codes, Rows
 from mlcli.engines.posteriors import certain_posterior, log_priors
 from mlcli.tasks.classification import LabelledRows

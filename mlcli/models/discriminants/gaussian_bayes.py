@@ -23,10 +23,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from mlcli.core.accepts import Accepts
 from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
+from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Table
 from mlcli.engines.covariances import COVARIANCE_TYPES, CovarianceType, Normal
 from mlcli.engines.posteriors import log_priors, posterior, priors_of, refuse_misfitting_priors

@@ -36,11 +36,11 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.abilities import LeaveOneOut
-from mlcli.core.accepts import Accepts
+from mlcli.core.model import Step
 from mlcli.core.params import learned, param
 from mlcli.core.ranges import Range
 from mlcli.core.registry import register
-from mlcli.core.step import Step
+from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Table
 from mlcli.engines.covariances import Normal, covariance_table, of_covariance
 from mlcli.engines.linear_scores import INTERCEPT, SCORES, linear_scores, linear_terms

@@ -35,13 +35,13 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.abilities import LeaveOneOut
-from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError, MlcliWarning
+from mlcli.core.model import Step
 from mlcli.core.moments import less_row
 from mlcli.core.params import learned, param
 from mlcli.core.ranges import Range
 from mlcli.core.registry import register
-from mlcli.core.step import Step
+from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Flags, Table, blocks_of
 from mlcli.engines.covariances import Normal, of_whitener
 from mlcli.engines.posteriors import log_priors, posterior, priors_of, refuse_misfitting_priors

@@ -29,13 +29,13 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.abilities import RowExplainer, Staged
-from mlcli.core.accepts import Accepts
 from mlcli.core.configuration import with_steps
 from mlcli.core.model import Model
 from mlcli.core.nested import model_param
 from mlcli.core.params import TASK, learned, param
 from mlcli.core.ranges import Range
 from mlcli.core.registry import register
+from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Table
 from mlcli.engines.content_seeds import Bag, in_content_order
 from mlcli.engines.ensemble import (

@@ -29,14 +29,13 @@ from numpy.typing import NDArray
 
 from mlcli.core import findings
 from mlcli.core.abilities import RowExplainer
-from mlcli.core.accepts import Accepts
 from mlcli.core.configuration import with_steps
 from mlcli.core.model import Model
 from mlcli.core.nested import model_param, models_param, noun_of
 from mlcli.core.params import TASK, learned, models_inside, param
 from mlcli.core.pipeline import explain_row
 from mlcli.core.registry import MODELS, register
-from mlcli.core.schema import Column
+from mlcli.core.schema import Accepts, Column
 from mlcli.core.tables import Array, Table
 from mlcli.engines.content_seeds import in_content_order
 from mlcli.engines.ensemble import check_members, fitted, member_table, numbered, outputs

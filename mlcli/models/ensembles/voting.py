@@ -26,12 +26,12 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.abilities import RowExplainer
-from mlcli.core.accepts import Accepts
 from mlcli.core.configuration import with_steps
 from mlcli.core.model import Model
 from mlcli.core.nested import models_param
 from mlcli.core.params import TASK, learned, models_inside, param
 from mlcli.core.registry import register
+from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Table
 from mlcli.engines.content_seeds import in_content_order
 from mlcli.engines.ensemble import (

@@ -26,12 +26,12 @@ from dataclasses import replace
 import numpy as np
 
 from mlcli.core import findings
-from mlcli.core.accepts import Accepts
 from mlcli.core.model import Model
 from mlcli.core.moments import quotient
 from mlcli.core.nested import model_param
 from mlcli.core.params import learned, models_inside, param
 from mlcli.core.registry import register
+from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.engines.ensemble import check_members, fitted, outputs
 from mlcli.tasks.classification import CLASSIFICATION, Classifier, LabelledRows

@@ -29,12 +29,12 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.abilities import MeasuresDistances
-from mlcli.core.accepts import Accepts
 from mlcli.core.model import Model
 from mlcli.core.nested import model_param
 from mlcli.core.params import learned, param
 from mlcli.core.ranges import Range
 from mlcli.core.registry import register
+from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.ensemble import check_members, fitted, outputs
 from mlcli.tasks.classification import CLASSIFICATION, Classifier, LabelledRows

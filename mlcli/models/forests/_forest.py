@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mlcli.core.abilities import CountsParameters, HasImportances, RowExplainer, Staged
-from mlcli.core.accepts import Accepts
 from mlcli.core.findings import Explanation, Finding, Lines
 from mlcli.core.findings import Table as Figures
 from mlcli.core.limits import memory, refuse_size
@@ -19,7 +18,7 @@ from mlcli.core.names import counted
 from mlcli.core.params import TASK, learned, param
 from mlcli.core.processes import threads
 from mlcli.core.ranges import Among, Range
-from mlcli.core.schema import Column
+from mlcli.core.schema import Accepts, Column
 from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.content_seeds import Bag, order_of_content
 from mlcli.engines.trees.findings import importance_table, use_of_columns, warn_without_split

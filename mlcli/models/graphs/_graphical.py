@@ -10,10 +10,9 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.abilities import AnswersQuestions
-from mlcli.core.accepts import Accepts
 from mlcli.core.errors import DataError, FitError, MlcliWarning, UsageError
 from mlcli.core.names import did_you_mean
-from mlcli.core.schema import Column
+from mlcli.core.schema import Accepts, Column
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.engines.posteriors import log_sum, logarithm, posterior
 from mlcli.models.graphs._inference import Factor, log_marginals, marginal, most_probable

@@ -40,11 +40,11 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.abilities import CountsParameters, Generative, GivesEvidence
-from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
 from mlcli.core.params import learned, param
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
+from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Codes, Flags, Rows, Table
 from mlcli.engines.posteriors import log_sum
 from mlcli.models.graphs._graphical import (

@@ -32,10 +32,10 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.abilities import ComparesPairs, RowExplainer, Unstable
-from mlcli.core.accepts import Accepts
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.params import explain_param, learned, param
 from mlcli.core.registry import register
+from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.engines.calibration import of_all_classes, slope, softmax
 from mlcli.engines.kernel_models import KernelModel, distinct_rows

@@ -28,11 +28,11 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.abilities import RowExplainer
-from mlcli.core.accepts import Accepts
 from mlcli.core.names import listed
 from mlcli.core.params import learned, param
 from mlcli.core.ranges import warn_at_edge
 from mlcli.core.registry import register
+from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Rows, Table
 from mlcli.engines.centres import squared_from_mean
 from mlcli.engines.kernel_functions import BLOCK_CELLS, LOG_KERNELS, named_landmarks, one_width, scale

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from mlcli.core.abilities import LOST, LeaveOneOutTable, centred
-from mlcli.core.step import Step
+from mlcli.core.model import Step
 from mlcli.core.tables import Array
 from mlcli.core.tolerances import CLOSE
 from mlcli.tasks.regression import ValuedRows

@@ -20,7 +20,7 @@ from mlcli.core.tables import Array, Flags, Table, blocks_of
 from mlcli.engines.linear_scores import linear_scores, linear_terms, terms
 from mlcli.engines.sums import sums_of_values
 from mlcli.engines.symmetric import solved
-from mlcli.metrics.distributions import student_t_quantile, student_t_tail
+from mlcli.metrics.intervals import student_t_quantile, student_t_tail
 from mlcli.tasks.classification import LabelledRows
 from mlcli.tasks.regression import Regressor, ValuedRows
 from mlcli.tasks.supervised import SupervisedRows

@@ -28,11 +28,11 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.abilities import SearchRanges, SharesWork
-from mlcli.core.accepts import Accepts
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.params import learned, param
 from mlcli.core.ranges import Among, ByRows, Range, log_range, warn_at_edge
 from mlcli.core.registry import register
+from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Flags
 from mlcli.core.tolerances import ROUNDING
 from mlcli.engines.linear_objective import Penalty

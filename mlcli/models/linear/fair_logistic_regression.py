@@ -30,12 +30,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mlcli.core import findings
-from mlcli.core.accepts import Accepts
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.params import learned, param
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.rows import Groups, sensitive_groups
+from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Flags
 from mlcli.engines.linear_objective import CrossEntropy, Iterate, LinearObjective, Penalty
 from mlcli.engines.solvers import complaint, newton

@@ -23,11 +23,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from mlcli.core.accepts import Accepts
 from mlcli.core.findings import Explanation
 from mlcli.core.params import param
 from mlcli.core.ranges import ByRows
 from mlcli.core.registry import register
+from mlcli.core.schema import Accepts
 from mlcli.models.linear.elastic_net import PenaltyPath
 from mlcli.tasks.regression import Regressor, ValuedRows
 

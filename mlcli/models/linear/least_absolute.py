@@ -23,10 +23,10 @@ import warnings
 import numpy as np
 
 from mlcli.core import findings
-from mlcli.core.accepts import Accepts
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
+from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array
 from mlcli.engines.interior_point import Matrix, PiecewiseLinear, interior_point
 from mlcli.models.linear._regression import EPSILON, Design, LinearValues

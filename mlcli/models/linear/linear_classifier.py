@@ -22,11 +22,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from mlcli.core.accepts import Accepts
 from mlcli.core.findings import Explanation
 from mlcli.core.params import param
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
+from mlcli.core.schema import Accepts
 from mlcli.models.linear._classification import LinearMargins
 from mlcli.models.linear._regression import least_squares_to_side
 from mlcli.tasks.classification import Classifier, LabelledRows

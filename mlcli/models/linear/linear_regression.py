@@ -36,17 +36,17 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.abilities import LeaveOneOut
-from mlcli.core.accepts import Accepts
 from mlcli.core.errors import MlcliWarning
+from mlcli.core.model import Step
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
-from mlcli.core.step import Step
+from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Flags
 from mlcli.core.tolerances import ROUNDING
 from mlcli.engines.linear_objective import LinearObjective, Penalty, Squared
 from mlcli.engines.linear_scores import terms
 from mlcli.engines.solvers import DESCENTS, complaint
-from mlcli.metrics.distributions import f_tail
+from mlcli.metrics.intervals import f_tail
 from mlcli.models.linear._leave_one_out import least_squares_without_each_row
 from mlcli.models.linear._regression import Design, LeastSquares, LinearValues, least_squares, wald_test
 from mlcli.tasks.regression import Regressor, ValuedRows

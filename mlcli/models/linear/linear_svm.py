@@ -27,11 +27,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlcli.core import findings
-from mlcli.core.accepts import Accepts
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.params import learned, param
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
+from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Rows
 from mlcli.engines.interior_point import Matrix, PiecewiseLinear, interior_point
 from mlcli.engines.linear_objective import LinearObjective, Penalty, SquaredHinge, weighted_gram

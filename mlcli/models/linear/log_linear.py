@@ -28,12 +28,12 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.abilities import RowExplainer
-from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.names import did_you_mean
 from mlcli.core.params import learned, param
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
+from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Table
 from mlcli.engines.calibration import softmax
 from mlcli.engines.linear_objective import CrossEntropy, Iterate, LinearObjective, Penalty

@@ -39,11 +39,11 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.abilities import EstimatesFitTime
-from mlcli.core.accepts import Accepts
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.params import learned, param
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
+from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Table
 from mlcli.engines.linear_objective import (
     ARCTAN,

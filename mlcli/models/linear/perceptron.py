@@ -29,10 +29,10 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.abilities import Unstable
-from mlcli.core.accepts import Accepts
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.params import explain_param, learned, param
 from mlcli.core.registry import register
+from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Rows
 from mlcli.engines.linear_scores import INTERCEPT
 from mlcli.models.linear._classification import LinearMargins

@@ -24,11 +24,11 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.abilities import LeaveOneOut
-from mlcli.core.accepts import Accepts
+from mlcli.core.model import Step
 from mlcli.core.params import learned, param
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
-from mlcli.core.step import Step
+from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Table
 from mlcli.models.linear._leave_one_out import least_squares_without_each_row
 from mlcli.models.linear._regression import LinearValues, least_squares

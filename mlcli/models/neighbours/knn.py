@@ -57,13 +57,13 @@ from mlcli.core.abilities import (
     Staged,
     Unstable,
 )
-from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError, MlcliWarning
+from mlcli.core.model import Step
 from mlcli.core.names import did_you_mean
 from mlcli.core.params import TASK, learned, param
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
-from mlcli.core.step import Step
+from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Codes, Flags, Table
 from mlcli.engines.neighbours.distances import DISTANCES, SAME, Distance, PointSet
 from mlcli.engines.neighbours.search import (

@@ -39,13 +39,13 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.abilities import CountsParameters, RowExplainer, Staged
-from mlcli.core.accepts import Accepts
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.findings import Explanation
 from mlcli.core.moments import quotient
 from mlcli.core.params import GIVEN, TASK, learned, param
 from mlcli.core.ranges import Range, log_range
 from mlcli.core.registry import register
+from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.engines.content_seeds import as_repeats, held_aside
 from mlcli.engines.network.network import (

@@ -20,10 +20,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
 from mlcli.core.params import param
 from mlcli.core.registry import register
+from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Table
 from mlcli.engines.factor_analysis import FactorModel, Search
 from mlcli.engines.principal_components import elbow, principal_axes

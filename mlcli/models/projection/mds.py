@@ -28,11 +28,11 @@ from typing import ClassVar
 import numpy as np
 
 from mlcli.core.abilities import ComparesPairs
-from mlcli.core.accepts import Accepts
 from mlcli.core.findings import Bars, Explanation, Lines
 from mlcli.core.moments import means
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
+from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Table
 from mlcli.core.tolerances import CLOSE_DECIMALS
 from mlcli.engines.centres import squared_differences

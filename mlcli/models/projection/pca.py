@@ -30,11 +30,11 @@ from __future__ import annotations
 import numpy as np
 
 from mlcli.core.abilities import RowExplainer
-from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
 from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
+from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Table
 from mlcli.engines.linear_scores import reconstruction, sum_of_terms
 from mlcli.engines.principal_components import (

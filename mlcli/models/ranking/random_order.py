@@ -17,9 +17,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from mlcli.core.accepts import Accepts
 from mlcli.core.findings import Explanation, Lines
 from mlcli.core.registry import register
+from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Table
 from mlcli.engines.content_seeds import RandomByRow
 from mlcli.tasks.ranking import GroupedRows, Ranker

@@ -36,11 +36,11 @@ from typing import Self
 import numpy as np
 
 from mlcli.core import findings
-from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.pair_sums import of_higher, of_lower, pair_weight, share_in_order
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
+from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Codes, Rows, Table, blocks_of
 from mlcli.engines.interior_point import PiecewiseLinear, PiecewiseMinimum, interior_point
 from mlcli.engines.linear_objective import Iterate, Penalty

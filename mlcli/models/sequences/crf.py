@@ -37,13 +37,12 @@ from numpy.typing import NDArray
 
 from mlcli.core import findings
 from mlcli.core.abilities import CountsParameters, RowExplainer
-from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.names import did_you_mean
 from mlcli.core.params import learned, param
 from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
-from mlcli.core.schema import Column
+from mlcli.core.schema import Accepts, Column
 from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.linear_objective import Iterate
 from mlcli.engines.solvers import complaint, lbfgs, owlqn

@@ -36,11 +36,10 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.abilities import CountsParameters, Generative, RowExplainer
-from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
 from mlcli.core.params import AnyBut, learned, param
 from mlcli.core.registry import register
-from mlcli.core.schema import Column
+from mlcli.core.schema import Accepts, Column
 from mlcli.core.tables import MISSING_CODE, Array, Codes, Flags, Rows, Table, empty_cells
 from mlcli.engines.covariances import LOG_TAU
 from mlcli.models.sequences._markov import (

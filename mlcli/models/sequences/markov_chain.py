@@ -25,11 +25,10 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.abilities import CountsParameters, Generative
-from mlcli.core.accepts import Accepts
 from mlcli.core.errors import FitError
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
-from mlcli.core.schema import Column
+from mlcli.core.schema import Accepts, Column
 from mlcli.core.tables import Array, Codes, Rows, Table, empty_cells
 from mlcli.models.sequences._markov import (
     SMOOTHINGS,

@@ -20,9 +20,9 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.abilities import CountsParameters
-from mlcli.core.accepts import Accepts
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
+from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.models.sequences._markov import counts_of_levels, observed_columns
 from mlcli.tasks.classification import first_of_the_largest

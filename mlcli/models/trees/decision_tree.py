@@ -51,11 +51,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mlcli.core.abilities import CountsParameters, HasImportances, RowExplainer, Unstable
-from mlcli.core.accepts import Accepts
 from mlcli.core.findings import Explanation
 from mlcli.core.params import TASK, explain_param, learned, param
 from mlcli.core.ranges import Range, log_range
 from mlcli.core.registry import register
+from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Table, is_missing
 from mlcli.engines.trees.findings import NamedTree, importances
 from mlcli.engines.trees.growing import MOST_BINS, Grower, Targets, bin_columns, bin_every_value, in_units

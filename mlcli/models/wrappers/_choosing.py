@@ -12,7 +12,6 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.abilities import CountsParameters, DecidesByRule, RowExplainer
-from mlcli.core.accepts import Accepts
 from mlcli.core.errors import DataError, MlcliError, MlcliWarning, Problem, UsageError, raise_all
 from mlcli.core.model import Model
 from mlcli.core.names import did_you_mean
@@ -20,6 +19,7 @@ from mlcli.core.params import build, learned, models_inside, param
 from mlcli.core.pipeline import adjustable_parameters, decision_in_words, explain_row
 from mlcli.core.registry import PROTOCOLS
 from mlcli.core.rows import RowsOfTable, SplitInfo
+from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.engines.content_seeds import order_of_content
 from mlcli.engines.ensemble import fitted, outputs

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from mlcli.core import findings
-from mlcli.core.accepts import Accepts
 from mlcli.core.errors import UsageError
 from mlcli.core.model import Model
 from mlcli.core.params import learned
 from mlcli.core.registry import Entry, ImportedEntry
+from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.engines.imported import (
     LARGEST_SEED,

@@ -29,7 +29,6 @@ from typing import Any
 import numpy as np
 
 from mlcli.core.abilities import CountsParameters, DecidesByRule, RowExplainer
-from mlcli.core.accepts import Accepts
 from mlcli.core.configuration import with_steps
 from mlcli.core.errors import FitError, MlcliWarning, UsageError
 from mlcli.core.findings import Curve, Explanation, Lines, Table
@@ -39,6 +38,7 @@ from mlcli.core.nested import model_param
 from mlcli.core.params import AnyBut, learned, param
 from mlcli.core.pipeline import adjustable_parameters, explain_row
 from mlcli.core.registry import register
+from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Codes
 from mlcli.core.tables import Table as Rows
 from mlcli.core.tolerances import DECIMALS

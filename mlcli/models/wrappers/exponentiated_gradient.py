@@ -35,13 +35,13 @@ from typing import cast
 import numpy as np
 
 from mlcli.core import findings
-from mlcli.core.accepts import Accepts
 from mlcli.core.configuration import with_steps
 from mlcli.core.model import Model
 from mlcli.core.nested import model_param
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.rows import Groups, sensitive_groups
+from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Codes, Flags, Table
 from mlcli.core.tolerances import CLOSE
 from mlcli.engines.content_seeds import draws, in_content_order

@@ -38,7 +38,6 @@ from typing import NamedTuple
 import numpy as np
 
 from mlcli.core.abilities import CountsParameters
-from mlcli.core.accepts import Accepts
 from mlcli.core.configuration import with_steps
 from mlcli.core.errors import FitError
 from mlcli.core.findings import Explanation
@@ -49,6 +48,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.pipeline import adjustable_parameters
 from mlcli.core.registry import register
 from mlcli.core.rows import Groups, groups_by, sensitive_groups, sensitive_names
+from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.core.tolerances import ROUNDING
 from mlcli.engines.content_seeds import draws, in_content_order

@@ -8,8 +8,7 @@ import numpy as np
 
 from mlcli.core.findings import Histogram
 from mlcli.core.tables import Array
-from mlcli.report.document import Content, Element, Grid, Heading, grid, notes, strong
-from mlcli.report.numbers import DIGITS, lined_up
+from mlcli.report.document import DIGITS, Content, Element, Grid, Heading, grid, lined_up, notes, strong
 from mlcli.scoring.differences import best_in
 from mlcli.scoring.kinds import ODDEST, odd_rows, oddest_first
 from mlcli.scoring.model_results import Group, metrics_in

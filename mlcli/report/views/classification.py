@@ -10,18 +10,22 @@ import numpy as np
 from mlcli.core.findings import Confusions, Points
 from mlcli.core.tables import Array
 from mlcli.report.document import (
+    UNIT_DECIMALS,
     Content,
     Element,
     Grid,
     GridCell,
     Heading,
     Style,
+    fixed,
     grid,
     grid_of_numbers,
     notes,
+    rate_text,
+    share,
+    short,
     strong,
 )
-from mlcli.report.numbers import UNIT_DECIMALS, fixed, rate_text, share, short
 from mlcli.scoring.class_curves import ClassCurves, Line, curves_of
 from mlcli.scoring.model_results import Group
 

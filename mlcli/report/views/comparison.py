@@ -9,6 +9,7 @@ from mlcli.core.findings import CriticalDifference
 from mlcli.core.names import counted
 from mlcli.metrics.over_datasets import OverDatasets, ScoreTable, compare_over_datasets, wins_ties_losses
 from mlcli.report.document import (
+    UNIT_DECIMALS,
     Content,
     Document,
     Element,
@@ -16,11 +17,15 @@ from mlcli.report.document import (
     Heading,
     Legend,
     Sentence,
+    as_equation,
+    decimals_for,
+    decimals_of,
+    fixed,
     grid_of_numbers,
     notes,
+    p_text,
     strong,
 )
-from mlcli.report.numbers import UNIT_DECIMALS, as_equation, decimals_for, decimals_of, fixed, p_text
 from mlcli.report.views.plan import opening
 from mlcli.report.views.score_table import BEST
 from mlcli.scoring.comparison import ComparedModels, ComparedPair, Comparison

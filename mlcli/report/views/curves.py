@@ -16,12 +16,15 @@ from mlcli.report.document import (
     Element,
     GridCell,
     Heading,
+    decimals_of,
+    fixed,
     grid,
     grid_of_numbers,
+    lined_up,
     notes,
+    short,
     strong,
 )
-from mlcli.report.numbers import decimals_of, fixed, lined_up, short
 from mlcli.report.views.plan import opening
 from mlcli.report.views.score_table import BEST, rows_of_terms, score_cell, score_rows, table_of_rows
 from mlcli.scoring.curves import (

@@ -26,10 +26,12 @@ from mlcli.report.document import (
     Sentence,
     explained,
     grid,
+    lined_up,
     notes,
+    share,
+    short,
     strong,
 )
-from mlcli.report.numbers import lined_up, share, short
 from mlcli.scoring.files import differing_columns
 from mlcli.scoring.plots import histogram_of, pairs
 

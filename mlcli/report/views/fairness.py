@@ -11,18 +11,19 @@ from mlcli.core.rows import SIMILARITY, groups_by
 from mlcli.data.dataset import Dataset
 from mlcli.metrics.fairness import CRITERIA, FEW, NO_PROBABILITIES, Gap, GroupRates, IndividualFairness, Rate
 from mlcli.report.document import (
+    UNIT_DECIMALS,
     Content,
     Element,
     Grid,
     GridCell,
     Heading,
     Sentence,
+    fixed,
     grid,
     grid_of_numbers,
     notes,
     strong,
 )
-from mlcli.report.numbers import UNIT_DECIMALS, fixed
 from mlcli.scoring.fairness import GroupFairness, fairness_by_groups, similar_rows, trade_off_of
 from mlcli.scoring.model_results import Group, ModelResult
 

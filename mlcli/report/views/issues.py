@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from mlcli.core.issues import GRAVITIES, PLACES, Issue, by_gravity, is_serious
+from mlcli.core.findings import GRAVITIES, PLACES, Issue, by_gravity, is_serious
 from mlcli.core.names import counted
 from mlcli.report.document import Document, Element, Heading, Preformatted, Sentence, Style, explained
 

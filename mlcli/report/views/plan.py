@@ -6,12 +6,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from mlcli.core.names import counted, listed
-from mlcli.core.quantities import duration, size
+from mlcli.core.names import counted, duration, listed, size
 from mlcli.core.registry import MODELS, STEPS
-from mlcli.experiment.run.learner import with_nested_steps
-from mlcli.experiment.spec.cells import AS_SAVED, POOLED, Cell
-from mlcli.experiment.spec.labels import as_typed, distinct_labels, nested_models, settings_of
+from mlcli.experiment.run.preparation import with_nested_steps
+from mlcli.experiment.spec.cells import (
+    AS_SAVED,
+    POOLED,
+    Cell,
+    as_typed,
+    distinct_labels,
+    nested_models,
+    settings_of,
+)
 from mlcli.report.document import Content, Document, Element, GridCell, Heading, Sentence, grid, notes
 from mlcli.scoring.model_results import table_key
 from mlcli.tasks.table import kind_named

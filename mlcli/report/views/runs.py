@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mlcli.core.names import counted, listed
-from mlcli.core.quantities import duration, size
+from mlcli.core.names import counted, duration, listed, size
 from mlcli.experiment.run.reproduction import (
     MOST_APART,
     MOST_OTHER_LABELS,

@@ -9,13 +9,11 @@ from dataclasses import replace
 from mlcli.core.findings import Curve
 from mlcli.core.registry import MODELS
 from mlcli.experiment.results import JUDGED, TRAINING, each
-from mlcli.experiment.spec.cells import WHOLE
-from mlcli.experiment.spec.labels import settings_of
-from mlcli.metrics.base import Metric, Summary
+from mlcli.experiment.spec.cells import WHOLE, settings_of
+from mlcli.metrics.base import Metric, Summary, distinct
 from mlcli.metrics.bias_variance import Decomposition
 from mlcli.metrics.interval_rules import fold_stability
 from mlcli.metrics.intervals import effective_rows, wald
-from mlcli.metrics.pooling import distinct
 from mlcli.report.document import (
     Content,
     Document,
@@ -24,12 +22,16 @@ from mlcli.report.document import (
     GridCell,
     Heading,
     Legend,
+    decimals_of,
+    fixed,
     grid,
     grid_of_numbers,
     notes,
+    reach_of,
+    short,
+    short_p,
     strong,
 )
-from mlcli.report.numbers import decimals_of, fixed, reach_of, short, short_p
 from mlcli.report.views.plan import protocol_words, steps_of
 from mlcli.scoring.curves import Series, band, requested_decomposition, series_of, summaries_of, terms_by_name
 from mlcli.scoring.differences import LARGEST_CLASS, TableDifferences, is_largest_class_standard

@@ -11,13 +11,25 @@ from mlcli.core.names import counted
 from mlcli.core.tables import Array, Rows
 from mlcli.metrics.base import Score, Undefined
 from mlcli.metrics.confusion import counts_of
-from mlcli.metrics.declaring import weighted_mean
-from mlcli.metrics.registry import metric_named
+from mlcli.metrics.registry import metric_named, weighted_mean
 from mlcli.metrics.scores.labels import one_against_rest
 from mlcli.metrics.scores.rankings import lists_of, mae, pairs_in_order, rmse
 from mlcli.metrics.scores.sequences import sequence_accuracy
-from mlcli.report.document import Content, Element, Grid, Heading, Sentence, grid, grid_of_numbers, notes, strong
-from mlcli.report.numbers import UNIT_DECIMALS, fixed, share, short
+from mlcli.report.document import (
+    UNIT_DECIMALS,
+    Content,
+    Element,
+    Grid,
+    Heading,
+    Sentence,
+    fixed,
+    grid,
+    grid_of_numbers,
+    notes,
+    share,
+    short,
+    strong,
+)
 from mlcli.scoring.differences import best_in
 from mlcli.scoring.model_results import Group
 from mlcli.scoring.plots import boxplots, histogram, pairs

@@ -24,11 +24,9 @@ from mlcli.data.number_text import is_number
 from mlcli.engines.column_effects import column_effects
 from mlcli.experiment.results import Trained
 from mlcli.experiment.run.reproduction import SHOWN
-from mlcli.experiment.spec.cells import Cell
-from mlcli.experiment.spec.labels import settings_of
+from mlcli.experiment.spec.cells import Cell, settings_of
 from mlcli.report.columns import PREDICTION, Columns, predictions_of
-from mlcli.report.document import Document, Heading, Sentence, explained, notes
-from mlcli.report.numbers import short
+from mlcli.report.document import Document, Heading, Sentence, explained, notes, short
 from mlcli.report.views.plan import ARROW, learns_from_unlabelled, steps_of, subject_of
 from mlcli.scoring.records import CellRecord, cell_record
 from mlcli.tasks.sequence_labelling import in_order

@@ -12,8 +12,19 @@ from mlcli.core.findings import Bars, Points
 from mlcli.core.names import counted
 from mlcli.experiment.spec.cells import WHOLE
 from mlcli.metrics.scores.unsupervised import contingency
-from mlcli.report.document import Element, Grid, Heading, Sentence, explained, grid_of_numbers, notes
-from mlcli.report.numbers import UNIT_DECIMALS, fixed, share, short
+from mlcli.report.document import (
+    UNIT_DECIMALS,
+    Element,
+    Grid,
+    Heading,
+    Sentence,
+    explained,
+    fixed,
+    grid_of_numbers,
+    notes,
+    share,
+    short,
+)
 from mlcli.scoring.clusters import Elbow, elbows_in, first_answers, profile_tables
 from mlcli.scoring.differences import best_in
 from mlcli.scoring.kinds import rules_of

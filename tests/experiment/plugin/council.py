@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from mlcli.core.accepts import Accepts
 from mlcli.core.configuration import with_steps
 from mlcli.core.findings import Explanation, Lines
 from mlcli.core.model import Model
 from mlcli.core.nested import models_param
 from mlcli.core.params import learned
 from mlcli.core.registry import register
+from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Table
 from mlcli.engines.ensemble import fitted, mean_of
 from mlcli.tasks.classification import CLASSIFICATION, Classifier, LabelledRows

@@ -13,8 +13,7 @@ import pytest
 from mlcli.core.errors import DataError, FitError
 from mlcli.core.findings import Lines
 from mlcli.experiment.run.evaluation import KEPT_LINES, BlockOutcome, evaluate
-from mlcli.experiment.run.learner import train
-from mlcli.experiment.run.preparation import prepare
+from mlcli.experiment.run.preparation import prepare, train
 from mlcli.experiment.spec.cells import Cell, DataSpec, Experiment, ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.plan import plan
 from mlcli.tasks.classification import LabelAnswers

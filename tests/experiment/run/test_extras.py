@@ -12,14 +12,13 @@ from mlcli.core.answers import Answers, Header
 from mlcli.core.errors import ExitCode, UsageError
 from mlcli.core.schema import Column
 from mlcli.data.load import load
-from mlcli.experiment.results import TRAINING, SplitResult
+from mlcli.experiment.results import TRAINING, SplitResult, decoded, encoded
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.run.evaluation import stages_among
 from mlcli.experiment.run.preparation import cell_key, prepare
 from mlcli.experiment.spec.cells import Cell, CellResult, DataSpec, Experiment, ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.entries import models_from_text
 from mlcli.experiment.spec.plan import plan
-from mlcli.experiment.store.codec import decoded, encoded
 from mlcli.experiment.store.store import Store
 from mlcli.scoring.curves import series_of, summaries_of
 from mlcli.scoring.model_results import score_result

@@ -22,7 +22,7 @@ from mlcli.core.tables import Table
 from mlcli.data.dataset import Dataset
 from mlcli.data.sidecar import Declaration, Sidecar
 from mlcli.experiment.run.batch import run
-from mlcli.experiment.run.learner import train
+from mlcli.experiment.run.preparation import train
 from mlcli.experiment.saved.model_file import (
     FORMAT_VERSION,
     _digest,

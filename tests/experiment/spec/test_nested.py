@@ -20,11 +20,10 @@ from mlcli.core.strict_yaml import parse
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.run.evaluation import evaluate
 from mlcli.experiment.run.preparation import cell_key, prepare
-from mlcli.experiment.spec.cells import Cell, DataSpec, Experiment, ModelSpec, ProtocolSpec
+from mlcli.experiment.spec.cells import Cell, DataSpec, Experiment, ModelSpec, ProtocolSpec, settings_of
 from mlcli.experiment.spec.entries import models_from_text
 from mlcli.experiment.spec.file import read_experiment
 from mlcli.experiment.spec.json_schema import experiment_schema
-from mlcli.experiment.spec.labels import settings_of
 from mlcli.experiment.spec.plan import plan
 from mlcli.report.views.plan import steps_of
 from mlcli.tasks.classification import LabelledRows

@@ -10,7 +10,7 @@ import pytest
 from mlcli.core.errors import DataError, ExperimentError, ModelFileError, UsageError
 from mlcli.core.registry import MODELS, Entry, register
 from mlcli.data.dataset import Dataset
-from mlcli.experiment.run.learner import train
+from mlcli.experiment.run.preparation import train
 from mlcli.experiment.saved.model_file import save_model
 from mlcli.experiment.saved.saved_model import SavedModel
 from mlcli.experiment.spec.cells import (

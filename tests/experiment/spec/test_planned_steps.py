@@ -13,7 +13,7 @@ from sklearn.svm import SVC
 import mlcli
 from mlcli.data.dataset import Dataset
 from mlcli.data.load import load
-from mlcli.experiment.run.learner import train
+from mlcli.experiment.run.preparation import train
 from mlcli.experiment.spec.cells import Cell, DataSpec, Experiment
 from mlcli.experiment.spec.entries import models_from_text
 from mlcli.experiment.spec.plan import plan

@@ -11,7 +11,7 @@ from mlcli.experiment.run.batch import run
 from mlcli.experiment.spec.cells import DataSpec, Experiment, ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.file import check, read_experiment
 from mlcli.experiment.spec.plan import plan
-from mlcli.metrics.pooling import joined
+from mlcli.metrics.base import joined
 from mlcli.scoring.model_results import ModelResult, judged_answers, score_result
 from tests.support.shell import document, typed
 

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from mlcli.core.files import replacing, temporary_prefix
-from mlcli.experiment.store.codec import decoded
+from mlcli.experiment.results import decoded
 from mlcli.tasks.classification import LabelAnswers
 from tests.support.shell import in_shell, typed
 

@@ -15,11 +15,10 @@ import pytest
 from mlcli.core.answers import Coordinate, Header
 from mlcli.core.errors import ExitCode, StoreError, UsageError
 from mlcli.core.findings import Bars, Lines, Table
-from mlcli.experiment.results import SplitResult
+from mlcli.experiment.results import SplitResult, decoded, encoded
 from mlcli.experiment.run.batch import run
 from mlcli.experiment.run.batch_state import BatchProgress
 from mlcli.experiment.spec.cells import CellResult, ProtocolSpec, StepSpec
-from mlcli.experiment.store.codec import decoded, encoded
 from mlcli.experiment.store.runs import RunFacts, facts_of_cell, facts_of_dataset
 from mlcli.experiment.store.store import Ending, Store
 from mlcli.tasks.classification import LabelAnswers
