@@ -1,21 +1,20 @@
-"""Backward elimination: takes away column after column, each time the one without which a model does best.
+"""Backward elimination: removes one column after another, each time the one without which a model does best.
 
 Formula:
     S₀ = all columns, S_{m+1} = S_m − {j} with j the column of S_m for which the base fitted to the others has the
-    least mean loss (share of errors, squared error) over the inner folds. Without `keep` the S_m with the least
+    smallest mean loss (error rate, squared error) over the inner folds. Without `keep` the S_m with the smallest
     loss is kept.
 
 Assumes:
-    A base that copes with all columns at once. Performs best where most columns are needed; columns that help only
-    together are kept together.
+    A base that can be fitted with all columns. Works best if most columns are needed; columns that help only in
+    combination are kept together.
 
 Cost:
-    d (d + 1) / 2 subsets for d columns where all are tried, each `folds` fits of the base.
+    d (d + 1) / 2 subsets for d columns if all are tried, each `folds` fits of the base.
 
 Choices:
-    Everything happens within the training rows: the rows that are judged take no part. Of equal subsets the
-    smaller is kept, of equal columns the first is taken away. The base is the model that stands behind the step,
-    unless another is named.
+    Only training rows are used. Of equal subsets the smaller is kept, of equal columns the first is removed. The
+    base is the model behind the step, unless another is given.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from mlcli.prepare.forward_selection import ForwardSelection
 
 @register("backward-elimination", reference="Marill & Green 1963; Kohavi & John 1997, Wrappers")
 class BackwardElimination(ForwardSelection):
-    """From all columns on, one less each time."""
+    """Start with all columns, and remove one at a time."""
 
     move: ClassVar[str] = "taken away"
 
@@ -38,7 +37,7 @@ class BackwardElimination(ForwardSelection):
         return tuple(range(count))
 
     def neighbours(self, places: Places, count: int) -> list[Places]:
-        """One column less, as long as one is left."""
+        """The subsets with one column less; none if only one column is left."""
         if len(places) == 1:
             return []
         return [tuple(other for other in places if other != index) for index in places]

@@ -1,20 +1,20 @@
-"""Class weights: weighs training rows so that every class counts alike, however many rows it has.
+"""Class weights: weights training rows so that all classes have the same total weight.
 
 Formula:
-    w_i ← w_i · W / (K · W_{k(i)}), with W_k the summed weight of the rows of class k and W that of all: every
-    class then sums to W / K.
+    w_i ← w_i · W / (K · W_{k(i)}), with W_k the summed weight of class k and W that of all rows: every class then
+    sums to W / K.
 
 Assumes:
-    That an error in a rare class costs more than one in a frequent class, in proportion. Probabilities are then
-    those of a world in which classes are equally frequent.
+    An error in a rare class costs more than one in a frequent class, in proportion to the frequencies.
+    Probabilities are then calibrated for equally frequent classes.
 
 Cost:
     One pass.
 
 Choices:
-    Only the rows that are learned from are weighed, never those that are judged. `by` balances groups, or the
-    levels of a column (a sensitive one, say), instead of classes. A model that takes every row alike is refused:
-    `sample-rows` can repeat rows for it.
+    Only training rows get weights, never test rows. `by` balances groups, or the levels of a column (such as a
+    sensitive one), instead of classes. A model that does not accept weights is refused: use `sample-rows` to
+    repeat rows instead.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ from mlcli.tasks.supervised import SupervisedRows
 
 @register("class-weights", reference="King & Zeng 2001, Logistic regression in rare events data")
 class ClassWeights(RowStep):
-    """Rows of rare classes count more."""
+    """Give rows of rare classes more weight."""
 
     gives_weights: ClassVar[bool] = True
 
     by: str = param("class", "what is balanced: class, group, or the name of a column of levels")
 
     factors_: Array = learned()
-    """What the weights of each class, group or level are multiplied by."""
+    """The factor of the weights of each class, group or level."""
 
     def changed(self, data: SupervisedRows, rng: np.random.Generator) -> SupervisedRows:
         """The same rows with other weights."""
@@ -63,7 +63,7 @@ class ClassWeights(RowStep):
 
 
 def strata_of(data: SupervisedRows, by: str) -> Codes:
-    """The class, group or level of each row, numbered from 0; each number has a row."""
+    """The class, group or level of each row, as numbers from 0 without gaps."""
     if by == "class":
         if not isinstance(data, LabelledRows):
             raise FitError(f"'{data.target}' has values, no classes to balance by", hint="by: group, or a column")

@@ -11,9 +11,9 @@ Cost:
     A look-up per cell.
 
 Choices:
-    A column counts as one of dates where all its levels are dates; others stay as they are. Parts stand in the
-    place of the column. A date that was not in the file that was learned from is unknown as every new level is:
-    its parts are empty. Months of a year follow one another, but 12 is far from 1: for trees this does not matter.
+    A column is converted if all its levels are dates; others stay as they are. The parts replace the column. A
+    date that does not occur in the training file is unknown, like every new level: its parts are missing. Months
+    are numbers, so December is far from January: for trees this does not matter.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Dates(ByColumn):
 
 
 def _dates(column: Column) -> list[date] | None:
-    """The dates that the levels of a column are; None where one is none."""
+    """The levels of a column as dates; None if one of them is not a date."""
     if not column.levels or column.kind != "nominal":
         return None
     try:

@@ -1,7 +1,7 @@
 """Drop: leaves columns out.
 
 Formula:
-    The columns that it is for are gone.
+    The chosen columns are removed.
 
 Assumes:
     That they are of no use, or that a method must not see them: a sensitive column, say, or one that is known only
@@ -11,8 +11,8 @@ Cost:
     None.
 
 Choices:
-    `columns` says which, by name, kind or pattern; without it none is left. To leave a column out of everything,
-    give it the role `ignore` in the sidecar.
+    `columns` chooses the columns, by name, kind or pattern; by default all are removed. To remove a column from
+    the whole experiment, give it the role `ignore` in the sidecar.
 """
 
 from __future__ import annotations

@@ -5,15 +5,15 @@ Formula:
     without replacement; where there are fewer, all are kept and more are drawn from them.
 
 Assumes:
-    What `fair-weights` assumes. Repeats add nothing new: an unpruned tree may learn them by heart.
+    The same as `fair-weights`. Repeated rows add no information: an unpruned tree may overfit them.
 
 Cost:
     One pass, and a fit to about as many rows.
 
 Choices:
-    `by` names the columns that make groups together; without it all sensitive columns do. To bring groups to one
-    size whatever their classes, use `sample-rows` with `balance: up` or `down` and `by: COLUMN`. Weights stay with
-    their rows. A group without a row of a class stays without. Where no column is sensitive, all rows are kept.
+    `by` names the columns that define the groups; by default all sensitive columns do. To give groups the same
+    size whatever their classes, use `sample-rows` with `balance: up` or `down` and `by: COLUMN`. Rows keep their
+    weights. A group without rows of a class stays without them. Without sensitive columns all rows are kept.
 """
 
 from __future__ import annotations

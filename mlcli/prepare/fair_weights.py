@@ -1,20 +1,20 @@
-"""Fair weights: weighs training rows so that the class does not depend on the group (reweighing).
+"""Fair weights: weights training rows so that the class does not depend on the group (reweighing).
 
 Formula:
-    w_i ← w_i · P(A = a_i) · P(Y = y_i) / P(A = a_i, Y = y_i), all by summed weights: what was to be expected if
-    group and class were independent, over what was observed.
+    w_i ← w_i · P(A = a_i) · P(Y = y_i) / P(A = a_i, Y = y_i), all by summed weights: the frequency expected if
+    group and class were independent, over the observed frequency.
 
 Assumes:
-    That the classes of the training rows are unfair to groups, and that rows differ in nothing else that would
-    justify it. A model that learns by weights from columns that tell the group may still be unlike.
+    The classes of the training rows are unfair to groups, and no other difference between rows justifies them. A
+    model that can infer the group from other columns may still treat groups differently.
 
 Cost:
     One pass.
 
 Choices:
-    `by` names the columns that make groups together; without it all sensitive columns do. Each group keeps its
-    weight, and so does each class. Rows that are judged keep theirs. A model that takes every row alike is
-    refused: `fair-sample` draws rows for it. Where no column is sensitive, every factor is 1.
+    `by` names the columns that define the groups; by default all sensitive columns do. The total weight of each
+    group and of each class stays the same. Test rows keep their weights. A model that does not accept weights is
+    refused: use `fair-sample` instead. Without sensitive columns every factor is 1.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from mlcli.tasks.classification import LabelledRows
 
 @dataclass(frozen=True, eq=False)
 class GroupsAndClasses:
-    """The groups of rows, and the weight of each group (rows) in each class if both were independent."""
+    """The groups, and the weight of each group in each class if both were independent (groups × classes)."""
 
     groups: Groups
     expected: Array
@@ -43,22 +43,22 @@ class GroupsAndClasses:
 
 @dataclass(kw_only=True, eq=False)
 class ByGroupAndClass(RowStep):
-    """Rows as if group and class were independent."""
+    """Change training rows as if group and class were independent."""
 
     kinds: ClassVar[tuple[str, ...]] = ("classification",)
     title: ClassVar[str]
 
     by: tuple[str, ...] | None = param(
-        None, "the columns that make groups together; none: all sensitive ones", if_given=True
+        None, "the columns that define the groups; none: all sensitive ones", if_given=True
     )
 
     labels_: tuple[str, ...] = learned()
     classes_: tuple[str, ...] = learned()
     factors_: Array = learned()
-    """How many times as much the rows count, or as many there are (groups × classes)."""
+    """Expected over observed weight (groups × classes)."""
 
     def counted(self, data: LabelledRows) -> GroupsAndClasses:
-        """The groups of training rows with the expected weights; learns expected over observed weights."""
+        """The groups with their expected weights; learns the factors."""
         groups = sensitive_groups((data.context, data.table), self.by, len(data))
         observed = np.zeros((len(groups.labels), len(data.classes)))
         np.add.at(observed, (groups.codes, data.y), data.weights)
@@ -78,7 +78,7 @@ class ByGroupAndClass(RowStep):
 
 @register("fair-weights", reference="Kamiran & Calders 2012, Data preprocessing techniques")
 class FairWeights(ByGroupAndClass):
-    """Rows count as if group and class were independent."""
+    """Weight rows as if group and class were independent."""
 
     gives_weights: ClassVar[bool] = True
     title: ClassVar[str] = "Weights by group and class"

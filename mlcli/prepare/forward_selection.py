@@ -1,22 +1,21 @@
-"""Forward selection: adds column after column, each time the one with which a model does best in inner folds.
+"""Forward selection: adds one column after another, each time the one with which a model does best in inner folds.
 
 Formula:
-    S₀ = {}, S_{m+1} = S_m ∪ {j} with j the column outside S_m for which the base fitted to S_m ∪ {j} has the least
-    mean loss (share of errors, squared error) over the inner folds. Without `keep` the S_m with the least loss is
-    kept.
+    S₀ = {}, S_{m+1} = S_m ∪ {j} with j the column outside S_m for which the base fitted to S_m ∪ {j} has the
+    smallest mean loss (error rate, squared error) over the inner folds. Without `keep` the S_m with the smallest
+    loss is kept.
 
 Assumes:
-    Columns that help one at a time: two that help only together may never be found. Performs best where few
+    Columns that help one at a time: two that help only in combination may never be found. Works best if few
     columns are enough.
 
 Cost:
-    d (d + 1) / 2 subsets for d columns where all are tried, each `folds` fits of the base.
+    d (d + 1) / 2 subsets for d columns if all are tried, each `folds` fits of the base.
 
 Choices:
-    Everything happens within the training rows: the rows that are judged take no part. Of equal subsets the
-    smaller is kept, of equal columns the first. At least one column is kept.
-    With no column the base is the baseline. The base is the model that stands behind the step, unless another is
-    named.
+    Only training rows are used. Of equal subsets the smaller is kept, of equal columns the first. At least one
+    column is kept. Without columns the base is the baseline. The base is the model behind the step, unless another
+    is given.
 """
 
 from __future__ import annotations
@@ -40,26 +39,26 @@ from mlcli.tasks.supervised import SupervisedRows
 
 @register("forward-selection", reference="Kohavi & John 1997, Wrappers for feature subset selection")
 class ForwardSelection(ByModel):
-    """From no columns on, one after another, by a model in inner cross-validation."""
+    """Start without columns, and add one at a time by inner cross-validation of a model."""
 
-    keep: int | None = param(None, "how many columns are kept; none: as many as serve the model best", ge=1)
-    folds: int = param(5, "how many inner folds the training rows are split into", ge=2)
+    keep: int | None = param(None, "number of columns to keep; none: the number with the smallest loss", ge=1)
+    folds: int = param(5, "number of inner folds of the training rows", ge=2)
     patience: int | None = param(
-        5, "after how many columns that do not help it ends; none: tries all", ge=1, matters_when={"keep": None}
+        5, "stop after this many columns without improvement; none: never", ge=1, matters_when={"keep": None}
     )
 
     path_: Array = learned()
-    """The loss after each column that was added or taken away."""
+    """The loss of each subset on the path."""
     sizes_: Array = learned()
-    """How many columns there were."""
+    """The number of columns of each subset on the path."""
     moved_: Codes = learned()
-    """The columns that were added or taken away, one after another."""
+    """The columns that were added or removed, in order."""
     tried_: int = learned()
-    """How many subsets of columns were tried."""
+    """The number of subsets tried."""
     move: ClassVar[str] = "added"
 
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
-        """Walk the path, and keep the columns of its best point."""
+        """Follow the path, and keep its best subset."""
         data = in_content_order(data)
         count = len(self.columns_)
         parts = parts_of_folds(inner_folds(data, self.folds, rng))
@@ -68,36 +67,37 @@ class ForwardSelection(ByModel):
         self.path_ = np.array([loss for _, loss in path])
         self.sizes_ = np.array([len(places) for places, _ in path], np.float64)
         steps = pairwise(set(places) for places, _ in path)
-        self.moved_ = np.array([(one ^ next_).pop() for one, next_ in steps], np.int32)
+        self.moved_ = np.array([(subset ^ following).pop() for subset, following in steps], np.int32)
         self.tried_ = sum(map(bool, subsets.known))
         not_empty = [(places, loss) for places, loss in path if places] or path
         best, _ = not_empty[-1] if self.keep is not None else min(not_empty, key=lambda p: (p[1], len(p[0])))
         self.kept_ = np.isin(np.arange(count), best)
 
     def start(self, count: int) -> Places:
-        """Where the path begins, among so many columns: without any."""
+        """The first subset of the path: no columns."""
         return ()
 
     def neighbours(self, places: Places, count: int) -> list[Places]:
-        """Where a step from some columns may lead: to one more."""
+        """The subsets that may follow: one column more."""
         return [tuple(sorted((*places, index))) for index in range(count) if index not in places]
 
     def _path(self, subsets: SubsetLosses, count: int) -> Iterator[tuple[Places, float]]:
         places = self.start(count)
         best, stale = subsets.loss(places), 0
         yield places, best
-        wanted = None if self.keep is None else min(self.keep, count)
-        while len(places) != wanted and (tried := self.neighbours(places, count)):
-            losses = [subsets.loss(one) for one in tried]
+        size = None if self.keep is None else min(self.keep, count)
+        while len(places) != size and (candidates := self.neighbours(places, count)):
+            losses = [subsets.loss(subset) for subset in candidates]
             least = min(losses)
-            places = next(one for one, loss in zip(tried, losses, strict=True) if loss <= least * (1 + ALIKE))
+            first_best = next(i for i, loss in enumerate(losses) if loss <= least * (1 + ALIKE))
+            places = candidates[first_best]
             yield places, least
             best, stale = (least, 0) if least < best * (1 - ALIKE) else (best, stale + 1)
-            if wanted is None and stale == self.patience:
+            if size is None and stale == self.patience:
                 return
 
     def explain(self) -> Explanation:
-        """The columns that are kept, and the loss by their number."""
+        """The selected columns, and the loss by number of columns."""
         order = np.argsort(self.sizes_, kind="stable")
         losses = tuple(None if np.isnan(loss) else loss for loss in self.path_[order].tolist())
         points = tuple(self.sizes_[order].tolist())
@@ -111,8 +111,8 @@ class ForwardSelection(ByModel):
         return (*super().explain(), table, curve)
 
     def check_learned(self) -> None:
-        """A path through the columns that there are."""
+        """A path through the columns of the step."""
         super().check_learned()
-        known = np.isin(self.moved_, np.arange(len(self.columns_))).all()
-        if not known or not len(self.path_) == len(self.sizes_) == len(self.moved_) + 1:
-            raise ValueError("a path through other columns")
+        valid = np.isin(self.moved_, np.arange(len(self.columns_))).all()
+        if not valid or not len(self.path_) == len(self.sizes_) == len(self.moved_) + 1:
+            raise ValueError("the path of the selection does not match its columns")

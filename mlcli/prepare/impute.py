@@ -1,31 +1,31 @@
-"""Impute: fills empty cells with the mean, median or most frequent value, or makes them a value of their own.
+"""Impute: fills missing values with the mean, median or most frequent value, or gives them a value of their own.
 
 Formula:
     `numbers: mean` Σ w_i x_i / Σ w_i; `median` the value with half of the weight below it; `most-frequent` the
-    number with the largest weight; `own-value` the mean, with a new 0/1 column beside it that says which cells
-    were empty. `levels: most-frequent` the level with the largest weight; `own-value` one more level; `auto` one
-    more where at least a fifth of the cells of at least 100 rows is empty, else the most frequent.
+    number with the largest weight; `own-value` the mean, with a new 0/1 column beside it that marks the missing
+    values. `levels: most-frequent` the level with the largest weight; `own-value` a new level; `auto` a new level
+    if at least a fifth of the cells of at least 100 rows are missing, else the most frequent.
 
 Assumes:
-    That cells are empty by chance, except for `own-value`, which lets a method learn from their being empty.
+    Values are missing at random, except for `own-value`, which lets a method learn from their absence.
 
 Cost:
-    One pass over the cells; a sort per column for the median and the most frequent.
+    One pass over the cells; a sort per column for the median and the most frequent value.
 
 Choices:
-    Of equally frequent values the smallest, or the first level. A column that is empty in all training rows is
-    filled with 0, or with its first level, and a warning is given. An ordinal or boolean column with one more
-    level becomes nominal, and a column without any level always gets one.
+    Of equally frequent values the smallest, or the first level, is used. A column without values in training is
+    filled with 0, or with its first level, and a warning is given. An ordinal or boolean column with a new level
+    becomes nominal, and a column without any level always gets one.
 
-    `auto` was weighed under five to nine methods on shipped tables with gaps: of vote with a third of its cells
-    emptied, by chance or by value, a level of its own brings 1.5 and 2.7 points of accuracy, of zoo −0.2 and 1.8;
-    vote as it is, credit_g and breast_cancer change by less than 0.2; lda and qda lose 6 to 15 points on the 57
-    rows of labor, hence the least number of rows. Before densities, detectors and other methods that learn no
-    answers `most-frequent` is inserted: they would mostly see who is empty.
+    The rule of `auto` was tested with five to nine methods on shipped tables. With a third of the cells of vote
+    removed, at random or depending on the value, a level of its own gains 1.5 and 2.7 points of accuracy, on zoo
+    −0.2 and 1.8; vote as it is, credit_g and breast_cancer change by less than 0.2; lda and qda lose 6 to 15
+    points on the 57 rows of labor, hence the minimum number of rows. For densities, detectors and other methods
+    without a target `most-frequent` is inserted: otherwise they would mostly model which values are missing.
 
-    The new column or level of `own-value` appears where the dataset has empty cells, whether or not a training
-    part has some, so that all splits have the same columns. Where it has none, gaps in new rows are filled with
-    the mean or the most frequent level.
+    The new column or level of `own-value` appears if the dataset has missing values, whether or not the training
+    rows of a split have some, so that all splits have the same columns. Otherwise missing values in new rows are
+    filled with the mean or the most frequent level.
 """
 
 from __future__ import annotations
@@ -57,14 +57,14 @@ def mean(values: Array, weights: Array) -> float:
 
 
 def median(values: Array, weights: Array) -> float:
-    """The value with half of the weight below it; the middle between two of them."""
+    """The value with half of the weight below it; between two such values their midpoint."""
     return float(quantiles(values, weights, 0.5))
 
 
 def most_frequent(values: Array, weights: Array) -> float:
-    """The value with the largest weight, the smallest of equals."""
-    distinct, which = np.unique(values, return_inverse=True)
-    totals = np.bincount(which, weights)
+    """The value with the largest weight; of ties the smallest."""
+    distinct, inverse = np.unique(values, return_inverse=True)
+    totals = np.bincount(inverse, weights)
     return float(distinct[np.argmax(totals >= totals.max() * (1 - ROUNDING))])
 
 
@@ -83,18 +83,16 @@ OF_NUMBERS: dict[str, Filling] = {
     inserted_for="gaps",
 )
 class Impute(Step):
-    """Fills gaps from what the training rows have."""
+    """Fill missing values with values learned from the training rows."""
 
-    numbers: str = param("mean", "what fills the gaps of numeric columns", choices=OF_NUMBERS)
-    levels: str = param(
-        "auto", "what fills the gaps of other columns", choices=("auto", "most-frequent", "own-value")
-    )
+    numbers: str = param("mean", "what replaces missing numbers", choices=OF_NUMBERS)
+    levels: str = param("auto", "what replaces missing levels", choices=("auto", "most-frequent", "own-value"))
 
     fills_: Array = learned("columns")
-    """A number, or the code of a level, for each column in the order of the file."""
+    """The number, or the code of the level, that fills each column."""
 
     def fit(self, data: RowsOfTable, rng: np.random.Generator) -> None:
-        """Find what fills each column, whether or not it has gaps now."""
+        """Find the value that fills each column, whether or not it has missing values now."""
         parts = data.table.parts()
         self.fills_ = np.array([self._fill(column, cells, data.weights) for column, cells in parts], np.float64)
 
@@ -111,11 +109,11 @@ class Impute(Step):
         return filling(cells[present].astype(np.float64), weights[present])
 
     def columns_after(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
-        """No column has gaps; some have one more level, or a 0/1 column beside them."""
+        """The columns without missing values; some with a new level, or a 0/1 column beside them."""
         return tuple(after for column in columns for after in self._after(column))
 
     def transform(self, table: Table) -> Table:
-        """The table without gaps."""
+        """The table without missing values."""
         parts: list[tuple[Column, Cells]] = []
         for (column, cells), fill in zip(table.parts(), self.fills_, strict=True):
             gaps = is_missing(cells)
@@ -125,7 +123,7 @@ class Impute(Step):
         return Table.of(parts, len(table))
 
     def inverse(self, table: Table, rng: np.random.Generator) -> Table:
-        """The columns as they were; the level that stands for a gap is one again."""
+        """The original columns; the level for missing values becomes a missing value again."""
         parts: list[tuple[Column, Cells]] = []
         for column in self.columns_:
             cells = table.cells(column.name)
@@ -148,17 +146,17 @@ class Impute(Step):
         return column.coded and (own_value or not column.levels)
 
     def without_each_row(self, seen: LeaveOneOutTable) -> LeaveOneOutTable:
-        """A complete table stays as it is."""
+        """A table without missing values is unchanged."""
         return seen
 
     def check_learned(self) -> None:
-        """Codes that are levels of their columns."""
+        """Codes that exist in their columns."""
         for column, fill in zip(self.columns_, self.fills_, strict=True):
             if column.coded and not 0 <= fill < len(next(self._after(column)).levels):
                 raise ValueError(f"'{column.name}' is filled with a level that it does not have")
 
     def explain(self) -> findings.Explanation:
-        """What fills the columns with gaps."""
+        """The value that fills each column with missing values."""
         rows: list[tuple[findings.Entry, ...]] = []
         for column, fill in zip(self.columns_, self.fills_.tolist(), strict=True):
             if column.missing:

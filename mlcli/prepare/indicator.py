@@ -1,17 +1,17 @@
-"""Indicator: says of each number whether it is above a threshold, as 1 or 0.
+"""Indicator: replaces each number by 1 if it is above a threshold, else by 0.
 
 Formula:
     z = 1 where x > T, else 0.
 
 Assumes:
-    That a side of T is all that matters of a number.
+    Only the side of T matters.
 
 Cost:
     One pass.
 
 Choices:
     Without `at` T is the median of the training rows, so that about half of them are on each side. A column keeps
-    its name. Empty cells stay empty, levels as they are.
+    its name. Missing values stay missing, and columns of levels stay as they are.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from mlcli.prepare.discretise import boundaries, equal_frequency
 
 @register("indicator", reference="Suits 1957, Use of dummy variables in regression equations")
 class Indicator(Step):
-    """Above a threshold or not."""
+    """Compare numbers with a threshold."""
 
     at: float | None = param(None, "the threshold; none: the median of each column in training")
 
@@ -45,7 +45,7 @@ class Indicator(Step):
         self.thresholds_ = np.array(medians if self.at is None else [self.at] * len(columns), np.float64)
 
     def transform(self, table: Table) -> Table:
-        """The table with 1 and 0 in the place of numbers."""
+        """The table with 1 and 0 instead of numbers."""
         above = np.asarray(table.numbers > self.thresholds_, np.float64)
         return replace(table, numbers=np.where(np.isnan(table.numbers), np.nan, above))
 

@@ -4,15 +4,14 @@ Formula:
     x_i · x_j for i < j.
 
 Assumes:
-    That what one column does depends on another. Name two `columns` for their product alone.
+    The effect of one column depends on another. Name two `columns` to get their product only.
 
 Cost:
     p (p − 1) / 2 columns of p.
 
 Choices:
-    The columns themselves keep their places, and products stand behind them. Products of more factors, and powers,
-    are the step `polynomial`. Levels stay as they are; make 0/1 columns of them before (`one-hot`) for products
-    with levels.
+    The columns are kept, and the products follow them. For powers and products of more factors use the step
+    `polynomial`. Columns of levels stay as they are; for products with levels use `one-hot` before this step.
 """
 
 from __future__ import annotations
@@ -35,9 +34,9 @@ class Interaction(Combining):
     def new_columns(self, columns: Sequence[Column]) -> Iterator[tuple[Column, CombineCells]]:
         """The product of every two."""
         for combination in combinations(range(len(columns)), 2):
-            one, other = (columns[place] for place in combination)
-            made = Column(f"{one.name}*{other.name}", missing=one.missing or other.missing)
-            yield made, partial(product, combination)
+            first, second = (columns[index] for index in combination)
+            column = Column(f"{first.name}*{second.name}", missing=first.missing or second.missing)
+            yield column, partial(product, combination)
 
     def explain(self) -> Explanation:
         """How many products there are."""

@@ -4,14 +4,14 @@ Formula:
     Columns whose kind is named stay.
 
 Assumes:
-    That the others are of no use, or that a method cannot take them and they should rather go than be converted.
+    The other columns are useless, or better removed than converted.
 
 Cost:
     None.
 
 Choices:
-    What a method cannot take is converted unasked (`impute`, `one-hot`, `ordinal`): this step is the other way.
-    With `columns` only these are looked at.
+    By default columns that a method cannot take are converted (`impute`, `one-hot`, `ordinal`); this step removes
+    them instead. With `columns` only these may be removed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Log: takes the logarithm of numbers, so that what grows by factors grows by steps and a long tail is short.
+"""Log: takes the logarithm of numbers, so that factors become differences and long tails become short.
 
 Formula:
     log(x + k) with the natural logarithm; k is given, or for each column 0 where all its training numbers are
@@ -11,9 +11,9 @@ Cost:
     One pass.
 
 Choices:
-    In training x + k must be positive: a given k that is too small is refused. A later number below all of
-    training counts as the smallest of training, since the logarithm of what is not positive does not exist. Empty
-    cells stay empty, levels as they are.
+    x + k must be positive in training: a given k that is too small is refused. A later number below the smallest
+    of training is replaced by that one, since its logarithm may not exist. Missing values stay missing, and
+    columns of levels stay as they are.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Log(Step):
     def check_learned(self) -> None:
         """Logarithms that exist."""
         if not (self.smallest_ + self.shift_ > 0).all():
-            raise ValueError("logarithms that do not exist")
+            raise ValueError("the step log has learned shifts that leave numbers without a logarithm")
 
     def explain(self) -> Explanation:
         """What was added to each column."""

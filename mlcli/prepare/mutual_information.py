@@ -1,18 +1,18 @@
-"""Mutual information: keeps the columns that say most of the target, in bits, whatever the shape of the relation.
+"""Mutual information: keeps the columns with the most information about the target, linear or not.
 
 Formula:
     I(X; Y) = Σ_x Σ_y p(x, y) log_b [p(x, y) / (p(x) p(y))], with p from the weights of the training rows. It is 0
     where both are independent, and another name for information gain.
 
 Assumes:
-    Enough rows for each pair of levels: with few, chance looks like information, above all in columns of many
-    levels.
+    Enough rows for each pair of levels: with few rows chance looks like information, above all in columns with
+    many levels.
 
 Cost:
     A pass per column; a sort for numbers.
 
 Choices:
-    Numbers, and values to be predicted, are cut into `bins` of equal weight. An empty cell is a level of its own.
+    Numeric columns and numeric targets are cut into `bins` of equal weight. A missing value is a level of its own.
     The notes print a ratio whose logarithm is 1 under independence; it is the ratio that is 1, its logarithm 0.
 """
 
@@ -33,11 +33,11 @@ UNITS = {"bits": 1 / log(2), "nats": 1.0}
 
 @register("mutual-information", reference="Cover & Thomas, Elements of Information Theory, chapter 2", revision=2)
 class MutualInformation(LevelFilter):
-    """Columns by what they say of the target."""
+    """Select columns by their information about the target."""
 
     measure: ClassVar[str] = "mutual information"
 
-    bins: int = param(10, "how many bins numbers are cut into", ge=2)
+    bins: int = param(10, "number of bins for numeric columns", ge=2)
     unit: str = param("bits", "the unit of information: bits (base 2) or nats (base e)", choices=UNITS)
 
     def dependence(self, table: Array) -> float:

@@ -1,18 +1,19 @@
-"""Noise: adds copies of training rows with a little noise in their numbers, so that methods learn to ignore it.
+"""Noise: adds copies of the training rows with noise in their numbers, so that models become robust to it.
 
 Formula:
     x + ε with ε normal, of mean 0 and `size` times the standard deviation of the column, drawn for each cell of
     each copy.
 
 Assumes:
-    That a small change of a number leaves the class or value as it is.
+    A small change of a number does not change the class or value.
 
 Cost:
     A fit to 1 + `copies` times as many rows.
 
 Choices:
-    Only training rows are copied; rows that are judged are never touched. `columns` says which numbers get noise.
-    `copies: 0` adds the noise to the rows themselves. Copies weigh as their rows. Empty cells and levels stay.
+    Only training rows are copied; test rows stay as they are. `columns` chooses the numbers that get noise.
+    `copies: 0` adds the noise to the rows themselves. Copies have the weight of their row. Missing values and
+    levels do not change.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from mlcli.core.moments import moments
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
-from mlcli.core.tables import Array, Table
+from mlcli.core.tables import Array
 from mlcli.engines.content_seeds import order_of_content
 from mlcli.prepare._columns import RowStep, table_by_column
 from mlcli.tasks.supervised import SupervisedRows
@@ -53,14 +54,13 @@ class Noise(RowStep):
         data = data.take(order_of_content(data))
         seen = {column.name for column in self.columns_}
         noisy = np.flatnonzero([column.name in seen for column in data.table.number_columns])
-        every = np.tile(np.arange(len(data)), max(1, 1 + self.copies))
-        fresh = np.arange(len(every)) >= (len(data) if self.copies else 0)
-        grown = data.take(every)
-        numbers = grown.table.numbers.copy()
-        added = rng.normal(0.0, 1.0, (int(fresh.sum()), len(noisy))) * (self.size * self.deviation_)
-        numbers[np.ix_(fresh, noisy)] += added
-        table: Table = replace(grown.table, numbers=numbers)
-        return grown.with_table(table)
+        indices = np.tile(np.arange(len(data)), max(1, 1 + self.copies))
+        is_noisy = np.arange(len(indices)) >= (len(data) if self.copies else 0)
+        extended = data.take(indices)
+        numbers = extended.table.numbers.copy()
+        added = rng.normal(0.0, 1.0, (int(is_noisy.sum()), len(noisy))) * (self.size * self.deviation_)
+        numbers[np.ix_(is_noisy, noisy)] += added
+        return extended.with_table(replace(extended.table, numbers=numbers))
 
     def explain(self) -> Explanation:
         """The noise of each column."""

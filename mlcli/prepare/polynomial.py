@@ -4,14 +4,14 @@ Formula:
     All x_1^{d_1} · ... · x_p^{d_p} with 1 ≤ Σ d_j ≤ `degree`; with `interactions` only those whose d_j are 0 or 1.
 
 Assumes:
-    That the target bends smoothly. Columns are best put on one scale before, since powers drive scales apart.
+    A smooth relation with the target. Put columns on one scale first, since powers increase differences of scale.
 
 Cost:
     (p + D choose D) − 1 columns of p numeric ones for degree D.
 
 Choices:
-    There is no constant column: methods have an intercept of their own. The columns themselves keep their places,
-    and products stand behind them, by degree. Levels stay as they are; a product of an empty cell is empty.
+    There is no constant column: methods have their own intercept. The columns are kept, and the products follow
+    them by degree. Columns of levels stay as they are; a product with a missing value is missing.
 """
 
 from __future__ import annotations
@@ -42,24 +42,24 @@ class Polynomial(Combining):
 
     def new_columns(self, columns: Sequence[Column]) -> Iterator[tuple[Column, CombineCells]]:
         """The products, by degree."""
-        for places in self._products(len(columns)):
-            factors = [columns[place] for place in places]
+        for indices in self._products(len(columns)):
+            factors = [columns[index] for index in indices]
             powers = Counter(column.name for column in factors)
-            name = "*".join(one if power == 1 else f"{one}^{power}" for one, power in powers.items())
-            yield Column(name, missing=any(column.missing for column in factors)), partial(product, places)
+            name = "*".join(base if power == 1 else f"{base}^{power}" for base, power in powers.items())
+            yield Column(name, missing=any(column.missing for column in factors)), partial(product, indices)
 
     def _products(self, count: int) -> list[tuple[int, ...]]:
         """The factors of each product, by degree."""
         degrees = range(2, self.degree + 1)
-        many = sum(comb(count if self.interactions else count + degree - 1, degree) for degree in degrees)
-        if many > 20_000:
-            what = f"polynomial of degree {self.degree} makes {many:,} products of {count} columns"
-            raise UsageError(what, hint="choose a lower degree, or fewer columns")
+        number = sum(comb(count if self.interactions else count + degree - 1, degree) for degree in degrees)
+        if number > 20_000:
+            message = f"polynomial of degree {self.degree} makes {number:,} products of {count} columns"
+            raise UsageError(message, hint="choose a lower degree, or fewer columns")
         choose = combinations if self.interactions else combinations_with_replacement
-        return [one for degree in degrees for one in choose(range(count), degree)]
+        return [indices for degree in degrees for indices in choose(range(count), degree)]
 
     def explain(self) -> Explanation:
-        """How many columns there are now."""
+        """The number of products."""
         count = len(numeric(self.columns_))
         added = len(self._products(count))
         return (Lines("Products of columns", (f"{added} products of up to {self.degree} of {count} columns",)),)

@@ -6,16 +6,16 @@ Formula:
     sample (share 1, with replacement) holds about 63 % of the rows, some of them several times.
 
 Assumes:
-    Rows that were drawn on their own. Repeats add nothing new: an unpruned tree may learn them by heart.
+    Independent rows. Repeated rows add no information: an unpruned tree may overfit them.
 
 Cost:
     One pass, and a fit to as many rows as are drawn.
 
 Choices:
-    Only training rows are drawn; rows that are judged are never touched. `by` balances groups, or the levels of a
-    column (a sensitive one, say), instead of classes. `balance: down` draws without replacement, whatever
-    `replacement` says of the other two. Without replacement `share` is at most 1, and `balance: up` repeats every
-    row equally often before any row once more. Weights stay with their rows.
+    Only training rows are drawn; test rows stay as they are. `by` balances groups, or the levels of a column (such
+    as a sensitive one), instead of classes. `balance: down` always draws without replacement. Without replacement
+    `share` is at most 1, and `balance: up` repeats all rows equally often, give or take one. Rows keep their
+    weights.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from mlcli.tasks.supervised import SupervisedRows
 
 @register("sample-rows", reference="Efron 1979; Kubat & Matwin 1997, The curse of imbalanced training sets")
 class SampleRows(RowStep):
-    """Drawn training rows."""
+    """Draw the training rows."""
 
     balance: str = param("none", "whether classes are drawn until they are equal", choices=("none", "up", "down"))
     by: str = param(
@@ -55,7 +55,7 @@ class SampleRows(RowStep):
     after_: int = learned()
 
     def conflicts(self) -> list[str]:
-        """More rows than there are, each once."""
+        """Refuse to draw more rows than there are without replacement."""
         too_many = not self.replacement and self.share > 1 and self.balance == "none"
         return [*super().conflicts(), *(["without replacement, share is at most 1"] if too_many else [])]
 
@@ -73,10 +73,10 @@ class SampleRows(RowStep):
         strata = strata_of(data, self.by)
         classes = [np.flatnonzero(strata == k) for k in range(int(strata.max()) + 1)]
         size = (max if self.balance == "up" else min)(len(rows) for rows in classes)
-        return np.concatenate([self._brought_to(rows, size, rng) for rows in classes])
+        return np.concatenate([self._resized(rows, size, rng) for rows in classes])
 
-    def _brought_to(self, rows: Rows, size: int, rng: np.random.Generator) -> Rows:
-        """All rows with some drawn again, or some of them."""
+    def _resized(self, rows: Rows, size: int, rng: np.random.Generator) -> Rows:
+        """``size`` of the rows; all of them, with some repeated, if there are fewer."""
         if size <= len(rows):
             return rng.choice(rows, size, replace=False)
         more = size - len(rows)
@@ -86,7 +86,7 @@ class SampleRows(RowStep):
         return np.concatenate([np.tile(rows, whole), rng.choice(rows, left, replace=False)])
 
     def explain(self) -> Explanation:
-        """How many rows there were and are."""
+        """The number of rows before and after."""
         if self.before_ is None:
             return ()
         row = (self.before_, self.after_)

@@ -1,18 +1,18 @@
-"""Show sensitive: lets what follows see sensitive columns, which are otherwise hidden from it.
+"""Show sensitive: lets later steps and the model see sensitive columns, which are otherwise hidden.
 
 Formula:
     Sensitive columns are features like any other.
 
 Assumes:
-    That the column may be used where the model is: in many places the law forbids to decide by it.
+    The column may be used where the model is deployed: many countries forbid decisions based on it.
 
 Cost:
     None.
 
 Choices:
-    Without this step a step `drop` is put before every model that is not made for sensitive columns. `columns`
-    says which of them are shown; the others are then left out. A step that names a sensitive column shows it, too.
-    Hiding a column does not make answers fair: others may tell the same.
+    Without this step a step `drop` is inserted before every model that is not made for sensitive columns.
+    `columns` chooses the sensitive columns to show; the others are removed. A step that names a sensitive column
+    shows it, too. Hiding a column does not make predictions fair: other columns may reveal it.
 """
 
 from __future__ import annotations

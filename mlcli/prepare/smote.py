@@ -6,16 +6,15 @@ Formula:
     one among the k neighbours.
 
 Assumes:
-    That what lies between two rows of a class belongs to it: classes in one piece each, and columns on one scale.
+    Rows between two rows of a class belong to that class: connected classes, and columns on one scale.
 
 Cost:
     All distances within each rare class.
 
 Choices:
-    Only training rows are added; rows that are judged are never touched. Distances are those of numbers in
-    standard deviations, and 1 for every pair of levels that differ. A class with one row has it repeated. A class
-    without training rows stays empty. New rows weigh 1. Rows are drawn evenly: each serves as often as any other,
-    but for one.
+    Only training rows are added; test rows stay as they are. Distances are euclidean in standardised numbers, plus
+    1 for each pair of different levels. A class with one row has it repeated; a class without rows stays empty.
+    New rows have weight 1. All rows of a class serve equally often as a start, give or take one.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ from mlcli.tasks.classification import LabelledRows
 
 @register("smote", reference="Chawla, Bowyer, Hall & Kegelmeyer 2002, SMOTE")
 class Smote(RowStep):
-    """Synthetic rows of rare classes."""
+    """Add synthetic rows of rare classes."""
 
     kinds: ClassVar[tuple[str, ...]] = ("classification",)
 
@@ -46,23 +45,23 @@ class Smote(RowStep):
     share: float = param(1.0, "how many rows a class is to have at least, as a share of the largest", gt=0, le=1)
 
     added_: Rows = learned()
-    """How many rows each class has gained."""
+    """The number of rows added to each class."""
 
     accepts = Accepts(nominal=True, weights=True)
 
     def changed(self, data: LabelledRows, rng: np.random.Generator) -> LabelledRows:  # type: ignore[override]
-        """The rows with new ones behind them."""
+        """The training rows, then the new ones."""
         data = data.take(order_of_content(data))
         counts = np.bincount(data.y, minlength=len(data.classes))
-        wanted = np.ceil(self.share * counts.max() - 1e-9).astype(np.intp)
-        self.added_ = np.where(counts > 0, np.maximum(wanted - counts, 0), 0)
+        size = np.ceil(self.share * counts.max() - 1e-9).astype(np.intp)
+        self.added_ = np.where(counts > 0, np.maximum(size - counts, 0), 0)
         for k in np.flatnonzero(self.added_).tolist():
             own = data.table.take(np.flatnonzero(data.y == k))
             data = _joined(data, self._between(own, self.added_[k], rng), k)
         return data
 
     def _between(self, own: Table, count: int, rng: np.random.Generator) -> Table:
-        """So many rows between near rows of one class."""
+        """``count`` new rows, each between two near rows of one class."""
         near = _near(own, min(self.k, len(own) - 1))
         start = np.resize(rng.permutation(len(own)), count)
         if not near.shape[1]:
@@ -73,7 +72,7 @@ class Smote(RowStep):
         return Table(own.columns, numbers, np.array(codes, np.int32).reshape(-1, count).T.copy())
 
     def explain(self) -> findings.Explanation:
-        """How many rows were added."""
+        """The number of rows added."""
         if self.added_ is None:
             return ()
         row = (int(self.added_.sum()), int((self.added_ > 0).sum()))

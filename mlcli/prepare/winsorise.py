@@ -1,18 +1,18 @@
-"""Winsorise: moves numbers that are far out to the edge of where most training rows are.
+"""Winsorise: clips extreme numbers to quantiles of the training rows.
 
 Formula:
     x → min(max(x, a), b) with a the value that a share `low` of the training weight lies below, and b the value
     that a share `high` lies above.
 
 Assumes:
-    That far-off numbers are errors, or matter no more than large ones.
+    Extreme numbers are errors, or matter no more than large ones.
 
 Cost:
     A sort per column.
 
 Choices:
-    A share of 0 leaves that side as it is, beyond training too. Edges are learned from training rows and hold for
-    all. Where a share falls between two rows, their middle is taken. Empty cells stay empty.
+    A share of 0 leaves that side as it is. The limits are learned from the training rows and hold for all rows. If
+    a share falls between two rows, their midpoint is the limit. Missing values stay missing.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from mlcli.prepare._columns import table_by_column
 
 @register("winsorise", reference="Dixon 1960, Simplified estimation from censored normal samples")
 class Winsorise(Step):
-    """Numbers within the edges of training."""
+    """Clip numbers to quantiles."""
 
     low: float = param(0.05, "the share of small numbers that move up", ge=0, lt=0.5)
     high: float = param(0.05, "the share of large numbers that move down", ge=0, lt=0.5)
@@ -60,7 +60,7 @@ class Winsorise(Step):
     def check_learned(self) -> None:
         """Edges in their order."""
         if (self.least_ > self.most_).any():
-            raise ValueError("edges in the wrong order")
+            raise ValueError("a lower limit of winsorise is above the upper limit")
 
     def explain(self) -> Explanation:
         """The edges of each column."""
