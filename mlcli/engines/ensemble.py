@@ -7,7 +7,7 @@ rows decides which, and how the loss of a prediction is measured. Below are the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
@@ -17,7 +17,7 @@ from mlcli.core.configuration import described_as
 from mlcli.core.model import Model
 from mlcli.core.pipeline import learn
 from mlcli.core.rows import RowsOfTable
-from mlcli.core.tables import Array, Flags, Table
+from mlcli.core.tables import Array, Table
 from mlcli.core.task import AnyTask
 from mlcli.engines.content_seeds import Counts
 from mlcli.tasks.classification import CLASSIFICATION, Classifier
@@ -77,15 +77,6 @@ def mean_of(
     return np.asarray(total / weights.sum())
 
 
-def error_of_majority(errors: Sequence[float]) -> float:
-    """The error rate of the majority of independent models on two classes; a tie counts half."""
-    wrong = np.ones(1)
-    for error in errors:
-        wrong = np.convolve(wrong, [1 - error, error])
-    half, odd = divmod(len(errors), 2)
-    return float(wrong[half + 1 :].sum() + (0.0 if odd else wrong[half] / 2))
-
-
 def means_after(
     members: Sequence[Model],
     at: Sequence[int],
@@ -101,42 +92,6 @@ def means_after(
         total = total + counts[count - 1] * outputs_of(member, table, task)
         if count in at:
             yield total / counts[:count].sum()
-
-
-@dataclass(frozen=True, eq=False)
-class OutOfBagAnswers:
-    """Summed outputs of the members for training rows outside their bags."""
-
-    data: SupervisedRows
-    total: Array
-    members: Array
-    """The number of members that predicted each row."""
-
-    @staticmethod
-    def of(data: SupervisedRows) -> OutOfBagAnswers:
-        """No outputs yet."""
-        return OutOfBagAnswers(data, np.zeros(data.outputs.shape), np.zeros(len(data)))
-
-    def add(self, member: Model, outside: Flags, outputs_of: OutputsOf = outputs) -> None:
-        """Add the outputs of one more member for the rows outside its bag."""
-        if outside.any():
-            table = self.data.table.take(np.flatnonzero(outside))
-            self.total[outside] += outputs_of(member, table, self.data.task)
-            self.members[outside] += 1
-
-    @property
-    def answered(self) -> Flags:
-        """Rows outside at least one bag."""
-        return np.asarray(self.members > 0)
-
-    def loss(self, model: Model) -> float:
-        """The mean loss of the mean outputs so far; NaN if no row was outside a bag."""
-        rows = np.flatnonzero(self.answered)
-        if not len(rows):
-            return np.nan
-        data = self.data.take(rows)
-        losses = data.task.losses(model, data, self.total[rows] / self.members[rows, None])
-        return float(np.average(losses, weights=data.weights))
 
 
 def check_members(members: Sequence[object], requested: Model, whole: Model) -> None:

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mlcli.models.trees._explanation import cuts
-from mlcli.models.trees.decision_tree import DecisionTree
+from mlcli.models.trees.decision_tree import DecisionTree, cuts
 from tests.golden.asking import fitted
 
 

@@ -19,10 +19,10 @@ from mlcli.core.configuration import with_steps
 from mlcli.core.params import build
 from mlcli.core.state import packed, unpacked
 from mlcli.engines.content_seeds import Bag
-from mlcli.engines.ensemble import OutOfBagAnswers, fitted, mean_of, outputs, votes
+from mlcli.engines.ensemble import fitted, mean_of, outputs, votes
 from mlcli.models.bayes.naive_bayes import NaiveBayes
 from mlcli.models.discriminants.lda import LinearDiscriminants
-from mlcli.models.ensembles.bagging import Bagging
+from mlcli.models.ensembles.bagging import Bagging, OutOfBagAnswers
 from mlcli.models.linear.linear_regression import LinearRegression
 from mlcli.models.linear.ridge import Ridge
 from mlcli.models.neighbours.knn import NearestNeighbours

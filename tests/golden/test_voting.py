@@ -13,8 +13,7 @@ from sklearn.linear_model import LinearRegression, Ridge
 
 from mlcli.core.errors import UsageError
 from mlcli.core.params import build
-from mlcli.engines.ensemble import error_of_majority
-from mlcli.models.ensembles.voting import Voting
+from mlcli.models.ensembles.voting import Voting, error_of_majority
 from tests.golden.asking import answered, fitted
 from tests.golden.shipped import in_numbers
 

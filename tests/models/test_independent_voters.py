@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mlcli.engines.ensemble import error_of_majority
+from mlcli.models.ensembles.voting import error_of_majority
 from tests.support.shell import document, typed
 
 VOTERS, ERROR, TOGETHER = 25, 0.35, 0.0604449136

@@ -59,8 +59,7 @@ def bin_columns(
     ``wide`` bins take two bytes even if one would do, so that forests and single trees share compiled loops. A
     column with more values than bins in the first ``sample`` rows is binned by these rows alone.
     """
-    from mlcli.kernels.trees.binning import fill_edges
-    from mlcli.kernels.trees.records import Binned
+    from mlcli.kernels.trees.records import Binned, fill_edges
 
     columns, ordered = np.ascontiguousarray(cells.values.T), cells.ordered
     if weights is not None and (weights == weights[:1]).all():
@@ -92,7 +91,7 @@ def bin_columns(
 
 def _assign_bins(columns: Array, highest: Array, known: Rows, ordered: Flags, dtype: np.dtype[Any]) -> Bins:
     """The bin of each cell, by the highest value of each bin."""
-    from mlcli.kernels.trees.binning import bins_of
+    from mlcli.kernels.trees.records import bins_of
 
     bins = np.empty(columns.shape, dtype)
     for j, column in enumerate(columns):

@@ -1,1 +1,1 @@
-"""Compiled loops of trees, by stage: binning, sums, splits, growing, walking."""
+"""Compiled loops of trees, by stage: records and binning, splits, growing, walking."""

@@ -2,7 +2,8 @@
 
 A node scores −weight × impurity, without the part that no split changes. Of squares that is Σ S² / W: gini for
 class weights, the squared error for amounts. With gradients as amounts and curvatures as weights, it is twice what
-the best scores of both sides lower the loss by.
+the best scores of both sides lower the loss by. Extra-trees score one cut, which is drawn at random; ID3 and
+C4.5 may score a branch for each level.
 
 Loops over rows and bins stand in functions of few arrays, since Numba counts references to every array that a
 function is called with.
@@ -25,14 +26,17 @@ from mlcli.kernels.trees.records import (
     PLACE_BITS,
     SQUARES,
     WEIGHT,
+    Binned,
     Bins,
     Bytes,
     Cuts,
     Ids,
     Limits,
+    Nodes,
     Order,
     Scale,
     Words,
+    Workspace,
 )
 
 PLACES = (1 << PLACE_BITS) - 1
@@ -344,3 +348,98 @@ def score_of_levels(
             score += part * unit * unit if own >= parent.least else -np.inf
             bits, count = bits - entropy_term(own), count + 1
     return score if count > 1 else -np.inf, bits / weight, count
+
+
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+def random_below(state: Rows, end: int) -> int:
+    """A whole number from 0 to ``end - 1``, all alike; ``state[0]`` must not be 0 (xorshift, Marsaglia 2003)."""
+    x = state[0]
+    x ^= (x << 13) & 0xFFFFFFFF
+    x ^= x >> 17
+    x ^= (x << 5) & 0xFFFFFFFF
+    state[0] = x
+    drawn: int = (x * end) >> 32
+    return drawn
+
+
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+def random_share(state: Rows) -> float:
+    """A number in [0, 1)."""
+    return random_below(state, int(np.int64(1 << 30))) / (1 << 30)
+
+
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+def extreme_bins(column: Bins, rows: Ids, known: int, codes: Bins) -> tuple[int, int, bool]:
+    """Fill ``codes`` with the bins of a node's rows; the first and the last of known values, and if some are not.
+
+    Without known values the last comes before the first.
+    """
+    first, last, count, highest = column[rows[0]], column[rows[0]], len(rows), -1
+    for i in range(count):
+        codes[i] = column[rows[i]]
+    for i in range(count):
+        first = codes[i] if codes[i] < first else first
+        last = codes[i] if codes[i] > last else last
+    if last == known:
+        for i in range(count):
+            highest = int(codes[i]) if highest < codes[i] < known else highest
+    return int(first), highest if last == known else int(last), last == known
+
+
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+def score_of_range(
+    parts: Words, codes: Bins, count: int, begin: int, end: int, other: int, parent: ParentNode,
+    along: Words, lost: Words, scores: Array,
+) -> float:  # fmt: skip
+    """What both sides score where the rows in the bins from begin to end, and in one other, go left."""
+    for w in range(len(along)):
+        total, own = np.int64(0), parts[w]
+        for i in range(count):
+            b = int(codes[i])
+            total += own[i] * (((b >= begin) & (b <= end)) | (b == other))
+        along[w, 0] = total
+    fill_scores(along, lost, 1, parent, 0, scores)
+    return float(scores[0])
+
+
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+def bin_of(lowest: Array, cut: float, first: int, last: int) -> int:
+    """The last bin before ``last`` that begins at or below the cut."""
+    low, high = first, last - 1
+    while low < high:
+        middle = (low + high + 1) >> 1
+        if lowest[middle] <= cut:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+def random_level(codes: Bins, count: int, levels: int, state: Rows) -> int:
+    """One of the levels of some rows, all alike."""
+    while True:
+        level = random_below(state, levels)
+        for i in range(count):
+            if codes[i] == level:
+                return level
+
+
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+def split_in_branches(
+    columns: Binned, feature: int, rows: Ids, parent: ParentNode, weight: float, sums: Words,
+    space: Workspace, nodes: Nodes,
+) -> float:  # fmt: skip
+    """The score of the best threshold of a column, or of a branch for each level, which is noted."""
+    column, known, ordered = columns.bins[feature], int(columns.known[feature]), columns.ordered[feature]
+    low, side = 0, 0
+    if ordered:
+        score, low, high, side = best_split(
+            column, known, ordered, rows, space.parts, parent, sums, space.order, space.cuts
+        )
+        nodes["information"] = entropy_of_sides(space.cuts.lost[2], parent, weight) if score > -np.inf else 0.0
+    else:
+        add_up(column, known + 1, rows, space.parts, sums)
+        score, nodes["information"], high = score_of_levels(sums, known, parent, weight, space.cuts.lost[2])
+    nodes["low"], nodes["high"], nodes["side"] = low, high, side
+    return score

@@ -23,6 +23,7 @@ Choices:
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -36,10 +37,10 @@ from mlcli.core.params import TASK, learned, param
 from mlcli.core.ranges import Range
 from mlcli.core.registry import register
 from mlcli.core.schema import Accepts
-from mlcli.core.tables import Array, Table
+from mlcli.core.tables import Array, Flags, Table
 from mlcli.engines.content_seeds import Bag, in_content_order
 from mlcli.engines.ensemble import (
-    OutOfBagAnswers,
+    OutputsOf,
     check_members,
     fitted,
     mean_of,
@@ -133,3 +134,39 @@ class Bagging(Classifier, Regressor, RowExplainer, Staged):
         """What the model of each bag says of the row."""
         ones = np.ones(len(self.models_))
         return (member_table(self, numbered(self.models_), table, COMBINED[self.combine], ones),)
+
+
+@dataclass(frozen=True, eq=False)
+class OutOfBagAnswers:
+    """Summed outputs of the members for training rows outside their bags."""
+
+    data: SupervisedRows
+    total: Array
+    members: Array
+    """The number of members that predicted each row."""
+
+    @staticmethod
+    def of(data: SupervisedRows) -> OutOfBagAnswers:
+        """No outputs yet."""
+        return OutOfBagAnswers(data, np.zeros(data.outputs.shape), np.zeros(len(data)))
+
+    def add(self, member: Model, outside: Flags, outputs_of: OutputsOf = outputs) -> None:
+        """Add the outputs of one more member for the rows outside its bag."""
+        if outside.any():
+            table = self.data.table.take(np.flatnonzero(outside))
+            self.total[outside] += outputs_of(member, table, self.data.task)
+            self.members[outside] += 1
+
+    @property
+    def answered(self) -> Flags:
+        """Rows outside at least one bag."""
+        return np.asarray(self.members > 0)
+
+    def loss(self, model: Model) -> float:
+        """The mean loss of the mean outputs so far; NaN if no row was outside a bag."""
+        rows = np.flatnonzero(self.answered)
+        if not len(rows):
+            return np.nan
+        data = self.data.take(rows)
+        losses = data.task.losses(model, data, self.total[rows] / self.members[rows, None])
+        return float(np.average(losses, weights=data.weights))

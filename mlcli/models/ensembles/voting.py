@@ -22,6 +22,8 @@ Choices:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from mlcli.core import findings
@@ -37,7 +39,6 @@ from mlcli.engines.content_seeds import in_content_order
 from mlcli.engines.ensemble import (
     OutputsOf,
     check_members,
-    error_of_majority,
     fitted,
     mean_of,
     member_table,
@@ -155,3 +156,12 @@ class Voting(Classifier, Regressor, RowExplainer):
     def explain_answer(self, table: Table) -> findings.Explanation:
         """What each model says of the row."""
         return (member_table(self, numbered(self.models_), table, COMBINED[self.combine], self.weights_),)
+
+
+def error_of_majority(errors: Sequence[float]) -> float:
+    """The error rate of the majority of independent models on two classes; a tie counts half."""
+    wrong = np.ones(1)
+    for error in errors:
+        wrong = np.convolve(wrong, [1 - error, error])
+    half, odd = divmod(len(errors), 2)
+    return float(wrong[half + 1 :].sum() + (0.0 if odd else wrong[half] / 2))

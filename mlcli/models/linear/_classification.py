@@ -16,7 +16,7 @@ from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.calibration import of_all_classes, softmax
 from mlcli.engines.linear_objective import LOGISTIC, Link
 from mlcli.engines.linear_scores import SCORES, linear_scores, linear_terms, terms
-from mlcli.models.linear._regression import Design
+from mlcli.models.linear._design import Design
 from mlcli.tasks.classification import Classifier, LabelledRows
 
 

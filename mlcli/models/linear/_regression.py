@@ -1,31 +1,25 @@
-"""What the linear regressions share: the design matrix, least squares, and the model they end up as.
-
-Columns are centred first, which keeps the digits of columns with a large offset. The scale of each column is
-known, so that no decision (what is constant, what is collinear, when to stop) depends on units.
-"""
+"""What the linear regressions share: the fitted model, least squares, and its leave-one-out predictions."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from mlcli.core import findings
-from mlcli.core.abilities import CountsParameters, RowExplainer
+from mlcli.core.abilities import LOST, CountsParameters, LeaveOneOutTable, RowExplainer, centred
+from mlcli.core.model import Step
 from mlcli.core.moments import less_row
 from mlcli.core.params import learned, param
 from mlcli.core.tables import Array, Flags, Table, blocks_of
+from mlcli.core.tolerances import CLOSE
 from mlcli.engines.linear_scores import linear_scores, linear_terms, terms
 from mlcli.engines.sums import sums_of_values
 from mlcli.engines.symmetric import solved
-from mlcli.metrics.intervals import student_t_quantile, student_t_tail
+from mlcli.models.linear._design import EPSILON, Design, root_weighted
 from mlcli.tasks.classification import LabelledRows
 from mlcli.tasks.regression import Regressor, ValuedRows
-from mlcli.tasks.supervised import SupervisedRows
-
-EPSILON = float(np.finfo(np.float64).eps)
 
 
 @dataclass(kw_only=True, eq=False)
@@ -61,97 +55,6 @@ class LinearValues(Regressor, CountsParameters, RowExplainer):
         named = terms(self.columns_, self.coefficients_, self.centre_, self.level_, self.intercept)
         rows = tuple((name, float(value)) for name, value in named)
         return findings.Table("Coefficients", ("column", "coefficient"), rows, note=note, code="coefficients")
-
-
-@dataclass(frozen=True, eq=False)
-class Design:
-    """The columns that linear methods learn from: centred, without constant ones."""
-
-    columns: Array
-    weighted: Array
-    """The same, each row times the square root of its weight: plain sums of squares are then weighted ones."""
-    scale: Array
-    """The root mean square of each of ``columns``."""
-    rounding: Array
-    """The rounding error of the cells, as a share of ``scale``."""
-    weight: Array | None
-    total: float
-    """The sum of the row weights."""
-    centre: Array
-    """What was subtracted from each column of the table."""
-    varying: Flags
-    """Which columns of the table are not constant."""
-    basis: Array | None = None
-    """An orthonormal basis (columns of the table × ``columns``) of the row space, if rows are few."""
-
-    @staticmethod
-    def of(data: SupervisedRows, intercept: bool, in_row_space: bool = True) -> Design:
-        """The design of training rows; without an intercept the origin is the centre.
-
-        With ``in_row_space`` it has no more columns than rows: penalties on squares and least norms are the same
-        there. A penalty on absolute coefficients needs the columns of the table.
-        """
-        numbers, weight, total = data.table.numbers, data.weight, float(data.weights.sum())
-        centre, columns = np.zeros(numbers.shape[1]), numbers
-        if intercept:
-            shares = data.weights / total
-            centre = shares @ numbers
-            columns = less_row(numbers, centre)
-            drift = shares @ columns
-            if (np.abs(drift) > EPSILON * np.abs(centre)).any():  # the first mean was rounded
-                centre = centre + drift
-                columns = less_row(numbers, centre)
-        weighted = root_weighted(columns, weight)
-        scale = _root_mean_square(weighted, total)
-        size = np.hypot(scale, centre)
-        varying = scale > 8 * EPSILON * size  # below that, a column varies by rounding only
-        if not varying.all():
-            kept, scale, size = np.flatnonzero(varying), scale[varying], size[varying]
-            columns = np.take(columns, kept, axis=1)
-            weighted = columns if weight is None else np.take(weighted, kept, axis=1)
-        design = Design(columns, weighted, scale, EPSILON * size / scale, weight, total, centre, varying)
-        return design._in_row_space() if in_row_space and columns.shape[1] > len(columns) else design
-
-    def _in_row_space(self) -> Design:
-        """The same rows in coordinates of the space that they span.
-
-        Directions that stand out no more than the rounding of the cells are left out.
-        """
-        left, singular, right = np.linalg.svd(self.columns, full_matrices=False)
-        cell_size = self.rounding / EPSILON * self.scale
-        noise = np.sqrt(len(self.columns)) * np.abs(right) @ cell_size + self.columns.shape[1] * singular[0]
-        kept = singular > EPSILON * noise
-        columns = np.ascontiguousarray(left[:, kept] * singular[kept])
-        weighted = root_weighted(columns, self.weight)
-        scale = _root_mean_square(weighted, self.total)
-        rounding = np.full(len(scale), EPSILON)
-        return replace(
-            self, columns=columns, weighted=weighted, scale=scale, rounding=rounding, basis=right[kept].T
-        )
-
-    @cached_property
-    def standard(self) -> Array:
-        """The columns in units of their own scale."""
-        return self.columns / self.scale
-
-    def mean(self, values: Array) -> float:
-        """The weighted mean over the rows."""
-        return float(np.average(values, weights=self.weight))
-
-    def coefficients(self, slopes: Array) -> Array:
-        """Slopes of ``columns`` (last axis) as coefficients of all columns of the table; constant ones get 0."""
-        coefficients = np.zeros((*slopes.shape[:-1], len(self.varying)))
-        coefficients[..., self.varying] = slopes if self.basis is None else slopes @ self.basis.T
-        return coefficients
-
-
-def root_weighted(values: Array, weight: Array | None) -> Array:
-    """Rows times the square root of their weight."""
-    return values if weight is None else np.asarray((values.T * np.sqrt(weight)).T)
-
-
-def _root_mean_square(weighted: Array, total: float) -> Array:
-    return np.asarray(np.sqrt(np.einsum("ij,ij->j", weighted, weighted) / total))
 
 
 @dataclass(frozen=True, eq=False)
@@ -267,11 +170,51 @@ def by_pseudo_inverse(data: ValuedRows, l2: float, intercept: bool) -> LeastSqua
     )
 
 
-def wald_test(value: float, error: float, freedom: float = math.inf) -> tuple[float, float, float, float]:
-    """Value / error, its two-sided p and the ends of the 95 % interval, by Student's t."""
-    statistic = value / error
-    if math.isinf(freedom):
-        p, reach = math.erfc(abs(statistic) / math.sqrt(2)), 1.959963984540054 * error
+LEAST_EIGENVALUE = 1e-5
+"""The smallest eigenvalue of correlations that leaves enough digits; below it columns are nearly collinear."""
+
+
+def least_squares_without_each_row(rows: ValuedRows, steps: Sequence[Step], l2: float) -> Array | None:
+    """The value of each row by the least squares of all others, with an intercept and a penalty l2·‖w‖².
+
+    A fit without the row misses it by r / (1 − h), where r is its residual and h its leverage in the fit to all
+    rows under the same penalty (Hastie, Tibshirani & Friedman 2009, section 7.10). Behind standardise the penalty
+    on the original columns is l2 times their variance without the row.
+    """
+    seen = LeaveOneOutTable.behind(rows.table, steps)
+    if seen is None:
+        return None
+    numbers = seen.table.numbers
+    spans, sizes = np.ptp(numbers, axis=0), np.abs(numbers).max(axis=0, initial=0.0)
+    kept = spans > 0 if l2 else (spans > 0) & ~seen.redundant
+    if (spans[kept] <= CLOSE * sizes[kept]).any():  # columns that may vary by rounding alone
+        return None
+    X, y, n = centred(numbers[:, kept]), centred(rows.y), len(rows)
+    norms = np.sqrt((X**2).sum(axis=0))
+    X /= norms
+    penalties = l2 * (seen.units()[:, kept] / norms) ** 2 if l2 else np.zeros(X.shape)
+    lost = (X**2 * n / (n - 1) > 1 - LOST).any(axis=1) | np.isnan(penalties).any(axis=1)
+    penalties[lost] = usual = np.median(penalties[~lost], axis=0) if not lost.all() else 0.0
+    system = X.T @ X + usual * np.eye(X.shape[1])
+    unit = np.sqrt(system.diagonal())
+    least = float(np.linalg.eigvalsh(system / np.outer(unit, unit)).min(initial=1.0))
+    if least < LEAST_EIGENVALUE:
+        return None
+    fitted, leverage = _fits(X, y, penalties)
+    left = 1 - 1 / n - leverage
+    known = (left * least >= LEAST_EIGENVALUE) & ~lost
+    return np.where(known, rows.y - (y - fitted) / np.where(known, left, 1.0), np.nan)
+
+
+def _fits(X: Array, y: Array, penalties: Array) -> tuple[Array, Array]:
+    """The fitted value of each row and its leverage, under the penalty of that row (n × columns)."""
+    gram, columns = X.T @ X, X.shape[1]
+    if (penalties == penalties[0]).all():
+        own = np.linalg.solve(gram + np.diag(penalties[0]), X.T).T
     else:
-        p, reach = 2 * student_t_tail(abs(statistic), freedom), student_t_quantile(0.975, freedom) * error
-    return statistic, p, value - reach, value + reach
+        own, size = np.empty_like(X), max(1, 2**20 // columns**2)  # numbers in the matrices solved at once
+        for start in range(0, len(X), size):
+            rows = slice(start, start + size)
+            matrices = gram + penalties[rows, :, None] * np.eye(columns)
+            own[rows] = np.linalg.solve(matrices, X[rows, :, None])[:, :, 0]
+    return own @ (X.T @ y), (X * own).sum(axis=1)

@@ -37,7 +37,8 @@ from mlcli.core.tables import Array, Flags
 from mlcli.core.tolerances import ROUNDING
 from mlcli.engines.linear_objective import Penalty
 from mlcli.engines.solvers import PRECISION, descend_coordinates
-from mlcli.models.linear._regression import Design, LinearValues, root_weighted
+from mlcli.models.linear._design import Design, root_weighted
+from mlcli.models.linear._regression import LinearValues
 from mlcli.tasks.regression import Regressor, ValuedRows
 
 DRAWN = 12

@@ -40,7 +40,7 @@ from mlcli.core.tables import Array, Flags
 from mlcli.engines.linear_objective import CrossEntropy, Iterate, LinearObjective, Penalty
 from mlcli.engines.solvers import complaint, newton
 from mlcli.models.linear._classification import LinearLikelihood
-from mlcli.models.linear._regression import Design
+from mlcli.models.linear._design import Design
 from mlcli.tasks.classification import Classifier, LabelledRows
 
 ALL_ROWS, LAST_CLASS, EACH_CLASS = "demographic-parity", "equal-opportunity", "equalised-odds"

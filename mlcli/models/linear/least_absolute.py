@@ -29,7 +29,8 @@ from mlcli.core.registry import register
 from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array
 from mlcli.engines.interior_point import Matrix, PiecewiseLinear, interior_point
-from mlcli.models.linear._regression import EPSILON, Design, LinearValues
+from mlcli.models.linear._design import EPSILON, Design
+from mlcli.models.linear._regression import LinearValues
 from mlcli.tasks.regression import Regressor, ValuedRows
 
 

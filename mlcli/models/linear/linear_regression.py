@@ -47,8 +47,13 @@ from mlcli.engines.linear_objective import LinearObjective, Penalty, Squared
 from mlcli.engines.linear_scores import terms
 from mlcli.engines.solvers import DESCENTS, complaint
 from mlcli.metrics.intervals import f_tail
-from mlcli.models.linear._leave_one_out import least_squares_without_each_row
-from mlcli.models.linear._regression import Design, LeastSquares, LinearValues, least_squares, wald_test
+from mlcli.models.linear._design import Design, wald_test
+from mlcli.models.linear._regression import (
+    LeastSquares,
+    LinearValues,
+    least_squares,
+    least_squares_without_each_row,
+)
 from mlcli.tasks.regression import Regressor, ValuedRows
 
 NAMED = 12

@@ -37,7 +37,7 @@ from mlcli.engines.interior_point import Matrix, PiecewiseLinear, interior_point
 from mlcli.engines.linear_objective import LinearObjective, Penalty, SquaredHinge, weighted_gram
 from mlcli.engines.solvers import SOLVERS
 from mlcli.models.linear._classification import LinearMargins, contrasts
-from mlcli.models.linear._regression import Design
+from mlcli.models.linear._design import Design
 from mlcli.tasks.classification import Classifier, LabelledRows
 
 ALL_AT_ONCE = ("weston-watkins", "crammer-singer")

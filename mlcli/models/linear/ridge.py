@@ -30,8 +30,7 @@ from mlcli.core.ranges import log_range
 from mlcli.core.registry import register
 from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Table
-from mlcli.models.linear._leave_one_out import least_squares_without_each_row
-from mlcli.models.linear._regression import LinearValues, least_squares
+from mlcli.models.linear._regression import LinearValues, least_squares, least_squares_without_each_row
 from mlcli.tasks.regression import Regressor, ValuedRows
 
 

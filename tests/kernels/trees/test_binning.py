@@ -8,8 +8,7 @@ import pytest
 from mlcli.core.tables import Array
 from mlcli.engines.trees.growing import bin_columns, thresholds_between
 from mlcli.engines.trees.structure import Cells
-from mlcli.kernels.trees.binning import bins_of
-from mlcli.kernels.trees.records import Binned
+from mlcli.kernels.trees.records import Binned, bins_of
 
 
 def numbers(n: int, decimals: int, seed: int = 0) -> Array:

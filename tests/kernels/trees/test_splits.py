@@ -11,9 +11,9 @@ import pytest
 from mlcli.core.tables import Array
 from mlcli.engines.trees.growing import Targets, bin_columns, in_units, thresholds_between, workspace
 from mlcli.engines.trees.structure import Cells
-from mlcli.kernels.trees.growing import partition, random_below, random_share, search_random
+from mlcli.kernels.trees.growing import partition, search_random
 from mlcli.kernels.trees.records import LEAF, NODE, Limits
-from mlcli.kernels.trees.splits import ParentNode, add_up, best_split
+from mlcli.kernels.trees.splits import ParentNode, add_up, best_split, random_below, random_share
 
 TOLERANCE = 1e-12
 
