@@ -46,7 +46,7 @@ Choices:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -93,12 +93,12 @@ Candidate = tuple[str, float, str, str, float, float]
 """A node, its impurity, a split of it, "taken" or "", the gain of the split and its split information."""
 
 
-def _prune_of(tree: DecisionTree, task: str) -> str:
-    """The pruning that ``auto`` means."""
+def _default_pruning(tree: DecisionTree, task: str) -> str:
+    """The pruning that ``auto`` stands for."""
     return "pessimistic" if tree.algorithm == "c45" and task != "regressor" else "none"
 
 
-def _criterion_of(tree: DecisionTree, task: str) -> str:
+def _default_criterion(tree: DecisionTree, task: str) -> str:
     """The criterion if none is given."""
     return "squared-error" if task == "regressor" else ALGORITHMS[tree.algorithm]
 
@@ -117,7 +117,7 @@ class DecisionTree(Classifier, Regressor, CountsParameters, HasImportances, RowE
         "the impurity; none: the algorithm's own; the gain ratio is algorithm=c45",
         choices=CRITERIA,
         matters_when={TASK: "classifier"},
-        default_means=_criterion_of,
+        default_means=_default_criterion,
     )
     gate: str = param(
         "mean-gain",
@@ -139,7 +139,7 @@ class DecisionTree(Classifier, Regressor, CountsParameters, HasImportances, RowE
         "how the grown tree is cut back; auto: what suits the algorithm",
         choices=("auto", *PRUNINGS),
         if_given=True,
-        default_means=_prune_of,
+        default_means=_default_pruning,
     )
     prune_alpha: float | None = param(
         None, "what a leaf costs under cost-complexity; none: what inner folds find best", ge=0, if_given=True
@@ -204,17 +204,15 @@ class DecisionTree(Classifier, Regressor, CountsParameters, HasImportances, RowE
         self.fills_ = np.full(len(data.table.columns), np.nan)
         if self.missing == "most-frequent":
             self.fills_ = most_frequent_values(data.table, data.weights)
-        grown, leaf = PRUNINGS[self._pruning(data)](self, data, rng)
-        self.tree_, self.leaves_grown_ = cut_back(grown, leaf) if leaf.any() else grown, int(grown.leaves.sum())
+        task = "classifier" if isinstance(data, LabelledRows) else "regressor"
+        pruning = _default_pruning(self, task) if self.prune == "auto" else self.prune
+        grown, leaf = PRUNINGS[pruning](self, data, rng)
+        self.tree_ = cut_back(grown, leaf) if leaf.any() else grown
+        self.leaves_grown_ = int(grown.leaves.sum())
         self.candidates_ = ()
         if self.detail == "full":
             nodes = self.tree_.nodes_of(self.cells(data.table))[0]
             self.candidates_ = candidates(NamedTree(self.tree_, self.columns_, ()), *self._grower(data), nodes)
-
-    def _pruning(self, data: SupervisedRows) -> str:
-        if self.prune != "auto":
-            return self.prune
-        return "pessimistic" if self.algorithm == "c45" and isinstance(data, LabelledRows) else "none"
 
     def cells(self, table: Table) -> Cells:
         """A table as trees read it."""
@@ -269,23 +267,44 @@ class DecisionTree(Classifier, Regressor, CountsParameters, HasImportances, RowE
 
     def explain(self) -> findings.Explanation:
         """The tree as rules, each class as an OR of ANDs while that is short, and what each column is worth."""
-        result = explain_tree(self.tree_, self.columns_, self._answers(), self.leaves_grown_)
-        if not self.candidates_:
-            return result
-        measure = "variance" if self.classes_ is None else self.criterion or ALGORITHMS[self.algorithm]
-        return *result, candidate_table(self.candidates_, measure)
+        tree, columns = self.tree_, self.columns_
+        named = NamedTree(tree, columns, self._answers())
+        sections: list[findings.Finding] = [rules(named, leaves_grown=self.leaves_grown_)]
+        if tree.value.shape[1] > 1 and tree.leaves.sum() <= MOST_LEAVES:
+            sections.append(class_rules(named))
+        if not tree.leaves[0]:
+            share, depth = use_of_columns(tree, len(columns))
+            more = {"share of rows split": share, "depth of first split": np.nan_to_num(depth).astype(int)}
+            sections.append(importance_table(columns, self.importances(), more, share > 0))
+        if self.candidates_:
+            measure = "variance" if self.classes_ is None else self.criterion or ALGORITHMS[self.algorithm]
+            sections.append(candidate_table(self.candidates_, measure))
+        return tuple(sections)
 
     def _answers(self) -> list[str]:
+        """The prediction of each node."""
         if self.classes_ is None:
             return [f"{mean:.6g}" for mean in self.tree_.value[:, 0]]
         return [self.classes_[code] for code in self.decide(self.tree_.value)]
 
     def explain_answer(self, table: Table) -> findings.Explanation:
-        """The path from the root to the node that answers."""
-        tree = self.tree_
-        node = int(tree.nodes_of(self.cells(table))[0, 0])
+        """The path to the row's node: each condition with its training rows and the prediction so far."""
+        tree, parent = self.tree_, self.tree_.parent
+        named = NamedTree(tree, self.columns_, self._answers())
+        path = [int(tree.nodes_of(self.cells(table))[0, 0])]
+        while parent[path[-1]] != path[-1]:
+            path.append(int(parent[path[-1]]))
+        path.reverse()
+        conditions = ["all rows", *(dict(named.branches(node))[child] for node, child in pairwise(path))]
         outputs = [self.target_] if self.classes_ is None else self.classes_
-        return (path_to(NamedTree(tree, self.columns_, self._answers()), node, outputs),)
+        of_classes = tree.value.shape[1] > 1
+        values = tree.value * tree.weight[:, None] if of_classes else tree.value
+        lines = []
+        for condition, node in zip(conditions, path, strict=True):
+            gain = None if tree.leaves[node] else float(tree.gain[node] / tree.weight[node])
+            lines.append((condition, float(tree.weight[node]), *values[node].tolist(), gain, named.answers[node]))
+        header = ("", "training rows", *outputs, "gain of the split", "answer")
+        return (findings.Table("Path through the tree", header, tuple(lines)),)
 
     def check_learned(self) -> None:
         """Refuse a tree that does not fit these columns."""
@@ -312,57 +331,27 @@ def most_frequent_values(table: Table, weights: Array) -> Array:
     return np.array(results, dtype=float)
 
 
-def explain_tree(
-    tree: Trees, columns: Sequence[Column], answers: Sequence[str], leaves_grown: int
-) -> findings.Explanation:
-    """Rules, classes as an OR of ANDs while there are few leaves, and what columns are worth."""
-    named = NamedTree(tree, columns, answers)
-    sections: list[findings.Finding] = [rules(named, leaves_grown=leaves_grown)]
-    if tree.value.shape[1] > 1 and tree.leaves.sum() <= MOST_LEAVES:
-        sections.append(class_rules(named))
-    if not tree.leaves[0]:
-        share, depth = use_of_columns(tree, len(columns))
-        more = {"share of rows split": share, "depth of first split": np.nan_to_num(depth).astype(int)}
-        sections.append(importance_table(columns, importances(tree, len(columns)), more, share > 0))
-    return tuple(sections)
-
-
 def class_rules(named: NamedTree) -> findings.Lines:
-    """Each class as an OR of ANDs, one path to it per line."""
-    ways: dict[str, list[str]] = {}
+    """Each class as an OR of ANDs, with a line for each path to it."""
+    paths_by_class: dict[str, list[str]] = {}
     for node, path in named.paths():
         if named.tree.leaves[node]:
-            in_brackets = (f"({part})" if part.endswith(OR_MISSING) and len(path) > 1 else part for part in path)
-            ways.setdefault(named.answers[node], []).append(f"({' AND '.join(in_brackets) or 'always'})")
+            conditions = (f"({part})" if part.endswith(OR_MISSING) and len(path) > 1 else part for part in path)
+            text = f"({' AND '.join(conditions) or 'always'})"
+            paths_by_class.setdefault(named.answers[node], []).append(text)
     lines = []
-    for answer, paths in ways.items():
+    for answer, paths in paths_by_class.items():
         lines += [f"{answer} = {paths[0]}", *(f"  OR {path}" for path in paths[1:])]
     return findings.Lines("Rules of each class (disjunctive normal form)", tuple(lines))
 
 
-def path_to(named: NamedTree, node: int, outputs: Sequence[str]) -> findings.Table:
-    """The conditions that lead to a node, with the training rows and the prediction at each step."""
-    tree, path, parent = named.tree, [node], named.tree.parent
-    while parent[path[-1]] != path[-1]:
-        path.append(int(parent[path[-1]]))
-    path.reverse()
-    conditions = ["all rows", *(dict(named.branches(above))[below] for above, below in pairwise(path))]
-    of_classes = tree.value.shape[1] > 1
-    counted = tree.value * tree.weight[:, None] if of_classes else tree.value
-    lines = []
-    for condition, step in zip(conditions, path, strict=True):
-        gain = None if tree.leaves[step] else float(tree.gain[step] / tree.weight[step])
-        lines.append((condition, float(tree.weight[step]), *counted[step].tolist(), gain, named.answers[step]))
-    header = ("", "training rows", *outputs, "gain of the split", "answer")
-    return findings.Table("Path through the tree", header, tuple(lines))
-
-
 @dataclass(frozen=True)
 class Cut:
-    """The best way to split some rows by one column: a threshold, a level, or NaN for a branch for each level."""
+    """The best split of some rows by one column."""
 
     column: int
     at: float
+    """The threshold or level; NaN for a branch for each level."""
     impurity: float
     gain: float
     information: float
@@ -382,15 +371,19 @@ def cuts(grower: Grower, targets: PackedTargets, rows: Rows) -> Iterator[Cut]:
         levels = np.unique(codes[rows])
         for level in levels if len(levels) > 2 else levels[:1]:
             ends = np.zeros((1, 2))
-            alone = Binned((codes != level)[None].astype(np.uint16), np.array([2]), np.array([True]), ends, ends)
-            for cut in _best_cut(replace(grower, binned=alone), targets, rows, 0):
+            # A single ordered column: 0 for rows of this level, 1 for the others.
+            is_other = (codes != level)[None].astype(np.uint16)
+            against_rest = Binned(is_other, np.array([2]), np.array([True]), ends, ends)
+            for cut in _best_cut(replace(grower, binned=against_rest), targets, rows, 0):
                 yield replace(cut, column=column, at=float(level))
 
 
 def _best_cut(grower: Grower, targets: PackedTargets, rows: Rows, column: int) -> Iterator[Cut]:
-    """The only split of a tree of depth 1 that may use one column, whatever it gains."""
-    own = replace(grower, limits=grower.limits._replace(max_depth=1, min_gain=-np.inf, purity=1.0, gated=False))
-    tree = own.to_trees([own.grow(targets, rows, np.array([column]))[0]], targets.scale)
+    """The best split by one column, whatever it gains: that of a tree of depth 1."""
+    limits = grower.limits._replace(max_depth=1, min_gain=-np.inf, purity=1.0, gated=False)
+    stump_grower = replace(grower, limits=limits)
+    grown, _ = stump_grower.grow(targets, rows, np.array([column]))
+    tree = stump_grower.to_trees([grown], targets.scale)
     if not tree.leaves[0]:
         shares = tree.weight[1:] / tree.weight[0]
         at, impurity, gain = map(float, (tree.threshold[0], tree.impurity[0], tree.gain[0] / tree.weight[0]))
@@ -398,7 +391,7 @@ def _best_cut(grower: Grower, targets: PackedTargets, rows: Rows, column: int) -
 
 
 def candidates(named: NamedTree, grower: Grower, targets: PackedTargets, nodes: Rows) -> tuple[Candidate, ...]:
-    """The candidate splits of the first nodes, the largest gains first; rows end at ``nodes``."""
+    """The candidate splits of the first nodes, the largest gains first; ``nodes`` has the node of each row."""
     tree, results = named.tree, list[Candidate]()
     parent, depth = tree.parent, int(tree.depths().max())
     for node, path in sorted(named.paths(), key=lambda path: len(path[1])):
@@ -410,9 +403,9 @@ def candidates(named: NamedTree, grower: Grower, targets: PackedTargets, nodes: 
         rows = np.flatnonzero(node_of_row == node)
         for cut in sorted(cuts(grower, targets, rows), key=lambda cut: -cut.gain):
             taken = tree.feature[node] == cut.column and (np.isnan(cut.at) or tree.threshold[node] == cut.at)
-            where, word = " AND ".join(path) or "all rows", "taken" if taken else ""
             split = _split_text(named.columns[cut.column], cut.at)
-            results.append((where, cut.impurity, split, word, cut.gain, cut.information))
+            node_text, mark = " AND ".join(path) or "all rows", "taken" if taken else ""
+            results.append((node_text, cut.impurity, split, mark, cut.gain, cut.information))
     return tuple(results)
 
 
