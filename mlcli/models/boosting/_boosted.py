@@ -148,10 +148,11 @@ class Boosted(Classifier, Regressor, CountsParameters, HasImportances, RowExplai
         if validated is not None and self.stages() == self.rounds:
             text = f"{self.id}: the loss of the rows held aside was smallest after the last round"
             warnings.warn(f"{text}: more rounds may be better", MlcliWarning, stacklevel=2)
-        if self.stages() or len(scored.losses) == 1:  # else the rows held aside speak against every tree
+        if self.stages() or len(scored.losses) == 1:  # otherwise no tree lowered the loss of the rows held aside
             warn_without_split(self.trees_, self.id, self.min_leaf, train.y)
 
     def _loss(self, data: SupervisedRows) -> Loss:
+        """The loss of some rows."""
         if self.classes_ is None:
             return LOSSES_OF_VALUES[self.loss](data.y, data.weights, self.delta)
         if self.loss != "squared":
@@ -160,7 +161,7 @@ class Boosted(Classifier, Regressor, CountsParameters, HasImportances, RowExplai
         return loss_of_classes(data.y, self.present_, data.weights)
 
     def _round_fitter(self, train: SupervisedRows, loss: Loss, rng: np.random.Generator) -> FitRound:
-        """Fits for every output a tree on columns drawn for it."""
+        """A function that fits a tree for each output, on columns drawn for it."""
         from mlcli.kernels.trees.records import NO_LIMIT, Limits
 
         directions, l2 = self.bounds()
@@ -169,20 +170,21 @@ class Boosted(Classifier, Regressor, CountsParameters, HasImportances, RowExplai
         grower = GradientGrower.of(cells_of(train.table), self.bins, train.weights, limits, directions)
         searches = not self.by_curvature or isinstance(loss, AbsoluteLoss)
 
-        def fit_trees(slopes: LossDerivatives, scores: Array) -> list[tuple[BoostedTree, Array]]:
+        def fit_trees(derivatives: LossDerivatives, scores: Array) -> list[tuple[BoostedTree, Array]]:
             results = []
-            for output, gradient in enumerate(slopes.gradient):
+            for output, gradient in enumerate(derivatives.gradient):
                 columns = None
                 if self.features < 1:
                     columns = np.sort(rng.choice(count, max(1, round(self.features * count)), replace=False))
-                hessian = slopes.hessian[output] if self.by_curvature else train.weights
-                score_of = partial(loss.step, slopes, scores, output) if searches else None
+                hessian = derivatives.hessian[output] if self.by_curvature else train.weights
+                score_of = partial(loss.step, derivatives, scores, output) if searches else None
                 results.append(grower.grow(gradient, hessian, columns, self.learning_rate, score_of))
             return results
 
         return fit_trees
 
     def _keep(self, learners: Sequence[Learner]) -> None:
+        """Store the fitted learners."""
         trees = [learner for learner in learners if isinstance(learner, BoostedTree)]
         self.trees_ = trees[0].grower.to_trees(trees) if trees else no_trees()
 
@@ -249,9 +251,9 @@ class Boosted(Classifier, Regressor, CountsParameters, HasImportances, RowExplai
     def explain(self) -> Explanation:
         """Rounds kept, the loss along the way, the first trees while they are small, and what columns gained."""
         trees, grown = self.trees_, len(self.training_loss_) - 1
-        why = "after that, the loss of the rows held aside was not smaller" if self.stages() < grown else ""
+        note = "after that, the loss of the rows held aside was not smaller" if self.stages() < grown else ""
         row = (self.stages(), grown, len(trees), int(trees.leaves.sum()) / max(len(trees), 1))
-        rounds = Figures("Rounds", ("kept", "made", "trees", "leaves of a tree"), (row,), note=why)
+        rounds = Figures("Rounds", ("kept", "made", "trees", "leaves of a tree"), (row,), note=note)
         sections: list[Finding] = [rounds, self._losses(), *self._first_trees()]
         if trees.gain.any():
             splits = np.bincount(trees.feature[~trees.leaves], minlength=len(self.columns_))
@@ -312,31 +314,36 @@ class ScoredRows:
         return int(np.argmin(self.losses))
 
     def add(self, steps: Iterable[Array]) -> LossDerivatives:
-        """Add what a round says to the scores of each output; return the derivatives there."""
+        """Add the steps of a round to the scores of each output; return the derivatives there."""
         for output, step in enumerate(steps):
             self.scores[output] += step
-        slopes = self.loss.at(self.scores)
-        self.losses.append(slopes.cost)
-        return slopes
+        derivatives = self.loss.at(self.scores)
+        self.losses.append(derivatives.cost)
+        return derivatives
 
 
 def boost(
-    fit_round: FitRound, train: ScoredRows, aside: ScoredRows | None, most: int, patience: int, may_end: bool
+    fit_round: FitRound,
+    train: ScoredRows,
+    aside: ScoredRows | None,
+    max_rounds: int,
+    patience: int,
+    ends_without_gain: bool,
 ) -> list[Learner]:
-    """Algorithms 2 and 3 of the notes: the learners of all outputs, round after round, of at most ``most`` rounds.
+    """The learners of all outputs, round after round (algorithms 2 and 3 of the notes).
 
-    With rows held aside, rounds end after ``patience`` of them without a smaller loss there, and the learners up
-    to the smallest loss are kept. If it ``may_end``, so does a round that gains nothing.
+    With rows held aside, boosting ends after ``patience`` rounds without a smaller loss there, and the learners up
+    to the smallest loss are kept. With ``ends_without_gain``, it also ends if a round changes no score.
     """
-    learners, slopes = list[Learner](), train.add(())
+    learners, derivatives = list[Learner](), train.add(())
     if aside is not None:
         aside.add(())
-    while len(train.losses) <= most and (aside is None or len(aside.losses) - 1 - aside.best < patience):
-        fits = fit_round(slopes, train.scores)
-        if may_end and not any(learner.contributes for learner, _ in fits):
+    while len(train.losses) <= max_rounds and (aside is None or len(aside.losses) - 1 - aside.best < patience):
+        fits = fit_round(derivatives, train.scores)
+        if ends_without_gain and not any(learner.contributes for learner, _ in fits):
             break
         learners += [learner for learner, _ in fits]
-        slopes = train.add(step for _, step in fits)
+        derivatives = train.add(step for _, step in fits)
         if aside is not None:
             aside.add(learner.predict(aside.table) for learner, _ in fits)
     return learners if aside is None else learners[: aside.best * len(train.scores)]
@@ -361,7 +368,7 @@ class BoostedTree:
 
 @dataclass(frozen=True, eq=False)
 class GradientGrower:
-    """Binned training rows, and what stays the same while trees grow on their gradients."""
+    """Binned training rows, and all that stays the same from tree to tree."""
 
     grower: Grower
     weights: Array
@@ -369,24 +376,23 @@ class GradientGrower:
     """Per column 1 or −1 where scores may only rise or fall with it, else 0."""
 
     @staticmethod
-    def of(cells: Cells, most: int, weights: Array, limits: Limits, directions: Rows) -> GradientGrower:
-        """From cells, with at most so many bins for an ordered column."""
+    def of(cells: Cells, bins: int, weights: Array, limits: Limits, directions: Rows) -> GradientGrower:
+        """Bin the cells, with at most so many ``bins`` for an ordered column."""
         joined, level_bins = join_rare_levels(cells, weights)
-        return GradientGrower(
-            Grower(bin_columns(joined, most), limits, level_bins=level_bins), weights, directions
-        )
+        grower = Grower(bin_columns(joined, bins), limits, level_bins=level_bins)
+        return GradientGrower(grower, weights, directions)
 
     def grow(
         self,
         gradient: Array,
         hessian: Array,
         columns: Rows | None = None,
-        share: float = 1.0,
+        learning_rate: float = 1.0,
         score_of: Callable[[Ids], float] | None = None,
     ) -> tuple[BoostedTree, Array]:
         """A tree on some columns, or on all by None, and what it adds to the scores of the training rows.
 
-        A leaf adds a ``share`` of −G / (H + l2), or of what a function makes of its rows.
+        A leaf adds −G / (H + l2), or the score that a function gives its rows, times the learning rate.
         """
         targets = self._packed(gradient, hessian)
         grown, rows = self.grower.grow(targets, np.arange(len(gradient)), columns, kept=self._kept)
@@ -396,7 +402,7 @@ class GradientGrower:
         begin, end, value = (nodes[name][leaves] for name in ("begin", "end", "value"))
         if score_of is not None:
             value = np.array([score_of(rows[first:last]) for first, last in zip(begin, end, strict=True)])
-        value *= share
+        value *= learning_rate
         nodes["value"] = 0.0
         nodes["value"][leaves] = value
         steps = np.empty(len(rows))

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mlcli.core.moments import quantiles
 from mlcli.core.tables import Array, Codes
+
+RowNumbers = NDArray[np.integer]
+"""Numbers of rows, as the compiled loops or NumPy have them."""
 
 
 class LossDerivatives(NamedTuple):
@@ -27,9 +30,9 @@ class LossDerivatives(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Loss:
-    """What a model minimises: Σ w·L(y, F)."""
+    """The loss that a model minimises: Σ w·L(y, F)."""
 
-    y: NDArray[Any]
+    y: Array | Codes
     weights: Array
 
     @property
@@ -47,7 +50,7 @@ class Loss:
         mean = float(self.weights @ losses / self.weights.sum())
         return LossDerivatives(mean, self.weights * gradient, self.weights * hessian)
 
-    def step(self, slopes: LossDerivatives, scores: Array, output: int, rows: NDArray[np.integer[Any]]) -> float:
+    def step(self, derivatives: LossDerivatives, scores: Array, output: int, rows: RowNumbers) -> float:
         """The step in one output that reduces the loss of some rows most."""
         raise NotImplementedError
 
@@ -56,6 +59,7 @@ class Loss:
 class HuberLoss(Loss):
     """Of r = y − F: ½ r² up to |r| = δ, and straight on from there: δ·(|r| − ½ δ)."""
 
+    y: Array
     delta: float = np.inf
 
     @property
@@ -64,23 +68,23 @@ class HuberLoss(Loss):
         return np.array([self.best_of(self.y, self.weights)])
 
     def each(self, scores: Array) -> tuple[Array, Array, Array]:
-        """The largest curvature, 1, stands for all."""
-        short = self.y - scores
-        return self.costs(short[0]), -self.pull(short), np.ones_like(short)
+        """The hessian is taken to be 1, its largest value, for every row."""
+        residuals = self.y - scores
+        return self.costs(residuals[0]), -self.pull(residuals), np.ones_like(residuals)
 
-    def step(self, slopes: LossDerivatives, scores: Array, output: int, rows: NDArray[np.integer[Any]]) -> float:
-        """The best constant for what the scores still miss."""
+    def step(self, derivatives: LossDerivatives, scores: Array, output: int, rows: RowNumbers) -> float:
+        """The best constant for the residuals of the rows."""
         return self.best_of(self.y[rows] - scores[output, rows], self.weights[rows])
 
-    def costs(self, short: Array) -> Array:
+    def costs(self, residuals: Array) -> Array:
         """The loss of each r."""
-        size = np.abs(short)
+        size = np.abs(residuals)
         near = np.minimum(size, self.delta)
         return near * (size - near / 2)
 
-    def pull(self, short: Array) -> Array:
+    def pull(self, residuals: Array) -> Array:
         """The derivative of the loss: r, clipped at ±δ."""
-        return np.clip(short, -self.delta, self.delta)
+        return np.clip(residuals, -self.delta, self.delta)
 
     def best_of(self, values: Array, weights: Array) -> float:
         """The constant with the least loss, where the derivatives sum to 0, by bisection."""
@@ -100,15 +104,15 @@ class SquaredLoss(HuberLoss):
 
 
 class AbsoluteLoss(HuberLoss):
-    """|r|, without any curvature: leaves answer with the median."""
+    """|r|, which has no curvature: leaves predict the median."""
 
-    def costs(self, short: Array) -> Array:
+    def costs(self, residuals: Array) -> Array:
         """The size of r."""
-        return np.abs(short)
+        return np.abs(residuals)
 
-    def pull(self, short: Array) -> Array:
+    def pull(self, residuals: Array) -> Array:
         """The sign of r."""
-        return np.sign(short)
+        return np.sign(residuals)
 
     def best_of(self, values: Array, weights: Array) -> float:
         """The median."""
@@ -123,12 +127,12 @@ class ClassLoss(Loss):
         """Friedman's factor for outputs that are not independent."""
         return 1.0
 
-    def step(self, slopes: LossDerivatives, scores: Array, output: int, rows: NDArray[np.integer[Any]]) -> float:
+    def step(self, derivatives: LossDerivatives, scores: Array, output: int, rows: RowNumbers) -> float:
         """−G / H; 0 if all rows are as good as certain."""
-        hessian = float(slopes.hessian[output, rows].sum())
+        hessian = float(derivatives.hessian[output, rows].sum())
         if hessian <= 1e-150:
             return 0.0
-        return -self.shrinkage * float(slopes.gradient[output, rows].sum()) / hessian
+        return -self.shrinkage * float(derivatives.gradient[output, rows].sum()) / hessian
 
 
 class LogisticLoss(ClassLoss):
@@ -178,7 +182,7 @@ class SoftmaxLoss(ClassLoss):
         return losses, gradient, hessian
 
 
-def usual_delta(y: Array, weights: Array) -> float:
+def default_delta(y: Array, weights: Array) -> float:
     """The 90 % quantile of distances from the median (Friedman 2001); the largest, or 1, if that is 0."""
     distances = np.abs(y - quantiles(y, weights, 0.5))
     return float(quantiles(distances, weights, 0.9)) or float(distances.max()) or 1.0
@@ -187,7 +191,7 @@ def usual_delta(y: Array, weights: Array) -> float:
 LOSSES_OF_VALUES: dict[str, Callable[[Array, Array, float | None], Loss]] = {
     "squared": lambda y, weights, delta: SquaredLoss(y, weights),
     "absolute": lambda y, weights, delta: AbsoluteLoss(y, weights),
-    "huber": lambda y, weights, delta: HuberLoss(y, weights, delta or usual_delta(y, weights)),
+    "huber": lambda y, weights, delta: HuberLoss(y, weights, delta or default_delta(y, weights)),
 }
 
 

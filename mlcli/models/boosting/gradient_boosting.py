@@ -52,8 +52,8 @@ from mlcli.tasks.classification import Classifier
 from mlcli.tasks.regression import REGRESSION, Regressor, ValuedRows
 from mlcli.tasks.supervised import SupervisedRows
 
-OF_TREES = ("max_leaves", "max_depth", "min_leaf", "features", "bins")
-"""What only trees are told."""
+TREE_PARAMETERS = ("max_leaves", "max_depth", "min_leaf", "features", "bins")
+"""Parameters that only trees have."""
 
 
 @register(
@@ -85,10 +85,12 @@ class GradientBoosting(Boosted, Classifier, Regressor):
         return Accepts(nominal=True, missing=True, weights=weights, large=self.base is None)
 
     def conflicts(self) -> list[str]:
-        """Parameters of trees, where there are none."""
-        usual = by_name(type(self))
-        given = [name for name in OF_TREES if getattr(self, name) != usual[name].default]
-        return [f"{name} is of trees, but base is given" for name in given if self.base is not None]
+        """Parameters of trees beside a base."""
+        if self.base is None:
+            return []
+        defaults = by_name(type(self))
+        given = [name for name in TREE_PARAMETERS if getattr(self, name) != defaults[name].default]
+        return [f"{name} is of trees, but base is given" for name in given]
 
     def fit(self, data: SupervisedRows, rng: np.random.Generator) -> None:
         """Grow trees, or fit the base round by round."""
@@ -99,11 +101,11 @@ class GradientBoosting(Boosted, Classifier, Regressor):
             return super()._round_fitter(train, loss, rng)
         base = with_steps(self.base, self.columns_)
 
-        def fit_learners(slopes: LossDerivatives, scores: Array) -> list[tuple[WeakLearner, Array]]:
+        def fit_learners(derivatives: LossDerivatives, scores: Array) -> list[tuple[WeakLearner, Array]]:
             """For every output a base on the negative gradient, scaled by the best step and the learning rate."""
             (own_rng,) = rng.spawn(1)
             results = []
-            for output, gradient in enumerate(slopes.gradient):
+            for output, gradient in enumerate(derivatives.gradient):
                 model = fitted(base, with_values(train, -gradient / train.weights), own_rng)
                 values = values_of(model, train.table)
                 step = self.learning_rate * line_search(loss, scores, output, values)
@@ -131,12 +133,14 @@ class GradientBoosting(Boosted, Classifier, Regressor):
             scores[:, index % len(self.start_)] += self.multipliers_[index] * values
 
     def adjustable_parameters(self, table: Table) -> float | None:
-        """As for trees; of another base what each fit has, with its multiplier, where the base counts them."""
+        """As for trees; with a base the parameters of each fit and its multiplier, if the base counts them."""
         if self.base is None:
             return super().adjustable_parameters(table)
         counts = [adjustable_parameters(model, table) for model in self.models_]
-        known = [count + 1 for count in counts if count is not None]
-        return sum(known) + len(self.start_) if len(known) == len(counts) else None
+        known = [count for count in counts if count is not None]
+        if len(known) < len(counts):
+            return None
+        return sum(known) + len(self.multipliers_) + len(self.start_)
 
     def explain(self) -> Explanation:
         """Rounds kept, the loss along the way, and what columns gained or how far each round went."""
@@ -148,14 +152,14 @@ class GradientBoosting(Boosted, Classifier, Regressor):
             return result
         rounds = tuple(np.arange(1.0, self.stages() + 1).tolist())
         names = self.score_names()
-        far = tuple((name, tuple(self.multipliers_[k :: len(names)].tolist())) for k, name in enumerate(names))
-        return *result, Curve("Step length by round", "round", rounds, far)
+        steps = tuple((name, tuple(self.multipliers_[k :: len(names)].tolist())) for k, name in enumerate(names))
+        return *result, Curve("Step length by round", "round", rounds, steps)
 
     def check_learned(self) -> None:
-        """As for trees, or as many models for each output, all of them what was asked for."""
+        """Refuse what does not fit: trees, models other than the base, or a wrong number of models."""
         super().check_learned()
-        asked = None if self.base is None else described_as(with_steps(self.base, self.columns_))
-        if any(described_as(model) != asked for model in self.models_):
+        requested = None if self.base is None else described_as(with_steps(self.base, self.columns_))
+        if any(described_as(model) != requested for model in self.models_):
             raise ValueError("a base that is not the one asked for")
         if len(self.models_) % len(self.start_) or not np.isfinite(self.multipliers_).all():
             raise ValueError("there is not a multiplier for each model")

@@ -76,13 +76,13 @@ class NewtonBoosting(Boosted, Classifier, Regressor, EstimatesFitTime):
         monotone = self.monotone or {}
         by_threshold = {column.name: is_ordered(column) for column in self.columns_}
         if monotone and len(self.start_) > 1:
-            what = "monotone is of numbers or of two classes, but there are more"
-            raise FitError(what, hint="leave out the parameter monotone")
+            message = "monotone is of numbers or of two classes, but there are more"
+            raise FitError(message, hint="leave out the parameter monotone")
         for name in monotone:
             if name not in by_threshold:
                 hint = did_you_mean(name, by_threshold, "columns")
                 raise FitError(f"monotone: there is no column '{name}'", hint=hint)
             if not by_threshold[name]:
-                what = f"monotone: column '{name}' is nominal, so its levels have no order to rise or fall with"
-                raise FitError(what)
+                message = f"monotone: column '{name}' is nominal, so its levels have no order to rise or fall with"
+                raise FitError(message)
         return np.array([DIRECTIONS.get(str(monotone.get(name)), 0) for name in by_threshold], np.intp), self.l2

@@ -18,7 +18,7 @@ from mlcli.core.names import counted
 from mlcli.core.params import TASK, learned, param
 from mlcli.core.processes import threads
 from mlcli.core.ranges import Among, Range
-from mlcli.core.schema import Accepts, Column
+from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.content_seeds import Bag, order_of_content
 from mlcli.engines.trees.findings import importance_table, use_of_columns, warn_without_split
@@ -39,9 +39,6 @@ SHARES: dict[str, Callable[[int], int]] = {
     "all": lambda columns: columns,
 }
 """The number of columns that a node draws of all; ⌊log2 F + 1⌋ is the number of binary digits of F."""
-MOST = 0.8
-"""The default draws at most this share of the columns, rounded up, whatever their levels: more columns take
-time and gain nothing. Rounding down would often leave out the one column that the others depend on."""
 
 
 @dataclass(kw_only=True, eq=False)
@@ -149,14 +146,18 @@ class Forest(Classifier, Regressor, CountsParameters, HasImportances, RowExplain
         """The number of columns that a node draws.
 
         By default √ for classes and half for values, where a nominal column counts by its levels. With a third for
-        values, as Breiman has it, errors on seven tables were 8 to 14 % larger.
+        values, as in Breiman's forests, errors on seven tables were 8 to 14 % larger.
         """
         features, columns = self.features, len(self.columns_)
-        if features is None and self.classes_ is not None:
-            return drawn_by_levels(self.columns_)
         if features is None:
-            by_levels = min(indicators(self.columns_) // 2, math.ceil(MOST * columns))
-            return max(by_levels, columns // 2, 1)
+            levels = [0 if is_ordered(column) else len(column.levels) + column.missing for column in self.columns_]
+            one_hot_width = sum(count if count > 2 else 1 for count in levels)
+            # However many levels there are, more than four fifths of the columns take time and gain nothing.
+            # Rounding down would often leave out the one column that the others depend on.
+            most = math.ceil(0.8 * columns)
+            if self.classes_ is not None:
+                return max(1, math.isqrt(columns), min(math.isqrt(one_hot_width), most))
+            return max(1, columns // 2, min(one_hot_width // 2, most))
         count = SHARES[features](columns) if isinstance(features, str) else int(features * columns + 1e-9)
         return min(max(count, 1), columns)
 
@@ -315,15 +316,3 @@ def refuse_beyond_memory(grown: Grown, trees: int) -> None:
     needed, leaves = trees * of_one, available * len(grown.nodes) // (4 * trees * of_one)  # in half of it
     hint = f"max_leaves {max(2, leaves):,} would do; a larger min_leaf and fewer trees take less, too"
     refuse_size(f"{trees} trees of {len(grown.nodes):,} nodes need about {{}} of memory", needed, hint)
-
-
-def drawn_by_levels(columns: Sequence[Column]) -> int:
-    """√ of the number of columns after one-hot encoding, up to four fifths of the columns; at least √ of them."""
-    by_levels = math.isqrt(indicators(columns))
-    return max(1, math.isqrt(len(columns)), min(by_levels, math.ceil(MOST * len(columns))))
-
-
-def indicators(columns: Sequence[Column]) -> int:
-    """The number of columns after one-hot encoding."""
-    levels = [0 if is_ordered(column) else len(column.levels) + column.missing for column in columns]
-    return sum(count if count > 2 else 1 for count in levels)
