@@ -139,29 +139,29 @@ class Summary:
 Rounds = Sequence[int]
 """For each split, the round of the sweep that it belongs to."""
 _POOLED: WeakKeyDictionary[Answers, tuple[tuple[Answers, ...], Answers]] = WeakKeyDictionary()
-"""By the answers of the first split: those of the others, and all of them together; gone with the first."""
+"""Cache by the answers of the first split: those of the other splits, and all of them joined."""
 
 
 def joined(splits: Sequence[Answers]) -> Any:
-    """The answers of all splits together, in their order."""
+    """The answers of all splits joined, in their order."""
     first, *others = splits
     if not others:
         return first
-    known, together = _POOLED.get(first, ((), first))
-    if known != tuple(others):
-        together = type(first).pooled(splits)
-        _POOLED[first] = (tuple(others), together)
-    return together
+    cached_others, pooled = _POOLED.get(first, ((), first))
+    if cached_others != tuple(others):
+        pooled = type(first).pooled(splits)
+        _POOLED[first] = (tuple(others), pooled)
+    return pooled
 
 
 def distinct(answers: Answers) -> Any:
-    """The first answer to each row: a repeated protocol asks about a row more than once."""
+    """The first prediction for each row: a repeated protocol tests a row more than once."""
     first = np.unique(answers.rows, return_index=True)[1]
     return answers if len(first) == len(answers) else answers.take(np.sort(first))
 
 
 def units_of(answers: Answers) -> Rows | None:
-    """The group of each row; rows that hang together otherwise are known by the first of them."""
+    """The group of each row, or of other dependent rows the first; None if rows are independent."""
     if answers.header.group is not None:
         return np.asarray(answers.header.group)
     if answers.units is None:
@@ -178,13 +178,13 @@ def first_rows(units: Codes, rows: Rows, count: int) -> Rows:
 
 
 def rows_or_groups(answers: Answers) -> Rows:
-    """What each row is drawn with: its group, else itself."""
+    """The sampling unit of each row: its group, else the row itself."""
     grouped = units_of(answers)
     return answers.rows if grouped is None else grouped
 
 
 def units_by_class(answers: ClassAnswers) -> Array:
-    """How many rows that count each class has, or groups that hold such a row; unknown classes have none."""
+    """The number of rows with weight in each class, or of groups with such a row; unknown classes have none."""
     units = rows_or_groups(answers)
     counting, span = (answers.weights > 0) & (answers.truth >= 0), int(units.max(initial=0)) + 1
     pairs = np.unique(answers.truth[counting].astype(np.int64) * span + units[counting])
@@ -192,7 +192,7 @@ def units_by_class(answers: ClassAnswers) -> Array:
 
 
 def parts_of(metric: Metric, splits: Sequence[Answers], pooled: bool) -> Sequence[Any]:
-    """What a metric is taken over: the splits, or rounds of them where these are too small for it."""
+    """What a metric is computed over: the splits, or rounds of them if splits are too small for it."""
     if pooled or len(splits) == 1:
         return [joined(splits)]
     if metric.pooling == "always" or (metric.rankings is None and rare_classes(metric, splits)):
@@ -203,7 +203,7 @@ def parts_of(metric: Metric, splits: Sequence[Answers], pooled: bool) -> Sequenc
 CONSTANT = Undefined("each split tests one row, and its score depends only on the class that was left out")
 
 
-def _area_of_rows_left_out(metric: Metric) -> Metric:
+def _undefined_for_constants(metric: Metric) -> Metric:
     """The metric, undefined for constants: without a row of a class, this class gets a smaller share.
 
     Such scores rank every pair of rows the wrong way round, an area of 0 where a constant has 0.5.
@@ -225,12 +225,12 @@ def _area_of_rows_left_out(metric: Metric) -> Metric:
 
 
 def within_splits(metric: Metric, splits: Sequence[Answers], pooled: bool) -> Metric:
-    """The metric without the classes that have fewer rows than there are splits to judge them.
+    """The metric without the classes that have fewer rows than there are splits.
 
     Pooling such splits would compare scores of different fits. Of two classes none can be left out.
     """
     if pooled and metric.rankings is not None and all(len(answers) == 1 for answers in splits):
-        return _area_of_rows_left_out(metric)
+        return _undefined_for_constants(metric)
     if metric.without is None or pooled or len(joined(splits).classes) == 2:
         return metric
     rare = rare_classes(metric, splits)
@@ -238,7 +238,7 @@ def within_splits(metric: Metric, splits: Sequence[Answers], pooled: bool) -> Me
 
 
 def rounds_of_rows(splits: Sequence[Answers]) -> list[list[Answers]]:
-    """Consecutive splits as rounds in which no row is judged twice."""
+    """Consecutive splits as rounds in which no row is tested twice."""
     rounds: list[list[Answers]] = [[]]
     seen = np.zeros(1 + max(int(answers.rows.max(initial=0)) for answers in splits), bool)
     for answers in splits:
@@ -258,18 +258,18 @@ def rare_classes(metric: Metric, splits: Sequence[Answers]) -> tuple[str, ...]:
     first = rounds_of_rows(splits)[0]
     if metric.pooling == "never" or len(first) == 1 or not isinstance(first[0], LabelAnswers):
         return ()
-    judged = joined(first)
-    rows, least = units_by_class(judged), len(first) * fewest_of_a_class(metric)
-    return tuple(name for name, count in zip(judged.classes, rows, strict=True) if 0 < count < least)
+    answers = joined(first)
+    rows, least = units_by_class(answers), len(first) * fewest_of_a_class(metric)
+    return tuple(name for name, count in zip(answers.classes, rows, strict=True) if 0 < count < least)
 
 
 def fewest_of_a_class(metric: Metric) -> int:
-    """So many rows of each class a split needs for a metric to be the mean of splits."""
+    """How many rows of each class every split needs, so that a metric is the mean of splits."""
     return 3 if metric.of_tallies is not None else 1
 
 
 def by_others(splits: Sequence[Answers], train_rows: Sequence[int]) -> bool:
-    """Whether each row is judged by what all rows outside its split teach, or all by one model."""
+    """Whether each row is predicted by a model of all rows outside its split, or all rows by one model."""
     if len(splits) == 1 or not any(train_rows):
         return True
     rows = len(np.unique(np.concatenate([answers.rows for answers in splits])))
@@ -277,7 +277,7 @@ def by_others(splits: Sequence[Answers], train_rows: Sequence[int]) -> bool:
 
 
 def rounds_of(coordinates: Sequence[Coordinate | None], splits: Sequence[Answers]) -> Rounds | None:
-    """One round for the splits that judge the same rows at different coordinates; None where none differ."""
+    """One round for the splits that test the same rows at different coordinates; None if no coordinates differ."""
     if len(set(coordinates)) < 2:
         return None
     rounds: dict[tuple[bytes, int], int] = {}
@@ -295,10 +295,10 @@ def by_round(values: Sequence[float] | Array, rounds: Rounds | None) -> Array:
     result = np.array(values, dtype=np.float64)
     if rounds is None:
         return result
-    place = np.unique(rounds, return_inverse=True)[1]
-    return np.asarray(np.bincount(place, result) / np.bincount(place))
+    index = np.unique(rounds, return_inverse=True)[1]
+    return np.asarray(np.bincount(index, result) / np.bincount(index))
 
 
 def counted_rounds(values: Array, rounds: Rounds | None) -> str:
-    """What is counted, in words."""
+    """The number of splits, in words."""
     return f"{len(values)} splits" if rounds is None else f"{len(values)} splits, each the mean of its sweep"

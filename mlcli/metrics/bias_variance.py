@@ -1,4 +1,4 @@
-"""Bias and variance of a method's answers, from what models of several training sets say of the same rows.
+"""Bias and variance of a method, from the predictions of models of several training sets for the same rows.
 
 Squared loss (Geman et al. 1992), with ȳ the mean answer of the m models that a row was asked of: variance = s² =
 Σ (ŷ − ȳ)² / (m − 1), and bias² = (ȳ − y)² − s²/m (with what no model could know in it), whose sum is the mean of
@@ -46,11 +46,11 @@ class Decomposition:
     """By the paper that defines them."""
     rows: int
     models: int
-    """How many models, at least, were asked about each row."""
+    """How many models, at least, predicted each row."""
 
 
 def bias_variance(splits: Sequence[Answers]) -> Decomposition | Undefined:
-    """The decomposition of the answers of several splits."""
+    """The decomposition of the predictions of several splits."""
     answers = joined(splits)
     row, counts = np.unique(answers.rows, return_inverse=True, return_counts=True)[1:]
     kept = counts >= LEAST_MODELS
@@ -100,7 +100,7 @@ def _of_labels(answers: LabelAnswers, row: Rows, counts: Rows, kept: Flags) -> D
 
 
 def _unbiased(bias: Array, variance: Array, models: Rows) -> dict[str, Array]:
-    """The terms of each row, as if all models had been asked, from those of the few about their own mean."""
+    """Unbiased terms of each row: corrected for the mean being that of few models."""
     of_mean = variance / np.maximum(models - 1, 1)
     return {"bias²": bias - of_mean, "variance": variance + of_mean}
 

@@ -59,7 +59,7 @@ class Tallies:
     support: Array
     """The rows of each class."""
     predicted: Array
-    """The rows answered with each class."""
+    """The rows predicted as each class."""
 
     @staticmethod
     def of(counts: Array) -> Tallies:
@@ -68,12 +68,12 @@ class Tallies:
 
     @property
     def false_positives(self) -> Array:
-        """The rows of other classes that are answered with each class."""
+        """The rows of other classes that are predicted as each class."""
         return self.predicted - self.true_positives
 
     @property
     def false_negatives(self) -> Array:
-        """The rows of each class that are answered with another."""
+        """The rows of each class that are predicted as another."""
         return self.support - self.true_positives
 
     @property
@@ -83,7 +83,7 @@ class Tallies:
 
     @property
     def true_negatives(self) -> Array:
-        """The rows of other classes that are answered with none of each class."""
+        """The rows of other classes that are not predicted as each class."""
         result = self.negatives - self.false_positives
         return np.where(np.abs(result) > ROUNDING * self.support.sum(axis=-1, keepdims=True), result, 0.0)
 
@@ -135,7 +135,7 @@ Costs = Mapping[str, Mapping[str, float]]
 
 
 def cost_matrix(costs: Costs | None, classes: Sequence[str]) -> Array:
-    """The cost of each answer (columns) for each true class; what is not said is 0 for right, 1 for wrong."""
+    """The cost of each prediction (columns) for each true class; if not given, 0 for right and 1 for wrong."""
     matrix = 1.0 - np.eye(len(classes))
     for actual, by_answer in (costs or {}).items():
         for predicted, value in by_answer.items():
@@ -167,7 +167,7 @@ def cost_name(costs: Costs) -> str:
 
 
 def costs_named(text: str) -> Costs:
-    """The costs that stand in the brackets of a name."""
+    """The costs in the brackets of a name."""
     try:
         costs = json.loads(text)
     except ValueError:
@@ -189,7 +189,7 @@ def _place(label: str, classes: Sequence[str]) -> int:
 # Curves of one class against the rest, over every threshold of its probability: ROC, precision and recall,
 # calibration. Rows count by their weight.
 #
-# At a threshold t a row is answered with the class where its probability is at least t. The points are those of
+# At a threshold t a row is predicted as the class where its probability is at least t. The points are those of
 # the
 # distinct probabilities, from the largest down; before them stands the threshold that no row reaches.
 
@@ -199,7 +199,7 @@ BINS = 10
 
 @dataclass(frozen=True, eq=False)
 class ThresholdCounts:
-    """What is answered with the class at each threshold: the weight of its own rows, and of others."""
+    """What is predicted as the class at each threshold: the weight of its own rows, and of others."""
 
     thresholds: Array
     true_positives: Array
@@ -217,7 +217,7 @@ class ThresholdCounts:
 
     @property
     def false_negatives(self) -> Array:
-        """The rows of the class that are answered with another."""
+        """The rows of the class that are predicted as another."""
         return self.positives - self.true_positives
 
     @property

@@ -1,4 +1,4 @@
-"""Fairness: how a class is answered in each group, how far groups lie apart; how alike rows are answered.
+"""Fairness: the rates of a class in each group, differences between groups, and predictions of similar rows.
 
 Formula, with the favourable class 1, groups a and b, and differences the largest less the smallest of all groups:
     demographic parity   P(ŷ=1 | a) = P(ŷ=1 | b), the shares selected
@@ -6,13 +6,13 @@ Formula, with the favourable class 1, groups a and b, and differences the larges
     equalised odds       the same of true and of false positive rates; the larger difference, the smaller ratio
     predictive parity    P(y=1 | ŷ=1, a) = P(y=1 | ŷ=1, b), the precisions
 
-A rate of fewer than FEW rows says nothing: it is left out of differences, and shown as a fraction. Rates have
-Wilson's interval, the difference of two rates that of Newcombe (1998, his method 10). Where rows hang together in
-a `group` column these are what is drawn: Wilson's interval is over as many rows as give a share the error that it
-has over them. The two groups that are compared were picked because they lie farthest apart, so that the difference
-of equal groups is above 0, too.
+A rate of fewer than FEW rows is left out of differences, and shown as a fraction. Rates have Wilson's interval,
+the difference of two rates that of Newcombe (1998, his method 10). If a `group` column says which rows depend on
+each other, its groups are the sampling units: Wilson's interval then uses the number of independent rows that
+would give the same error. The two groups that are compared are those that lie farthest apart, so that the
+difference is above 0 by chance alone.
 
-Individual fairness is whether rows that are alike are answered alike (Dwork et al. 2012; Zemel et al. 2013):
+Individual fairness is whether similar rows get similar predictions (Dwork et al. 2012; Zemel et al. 2013):
     consistency = 1 − mean_i |ŷ_i − mean of ŷ over the k rows nearest to i|, with ŷ 1 for the favourable class;
     of all pairs with similarity above a threshold: the share that is decided differently, and the mean
     difference of the probability.
@@ -45,21 +45,21 @@ from mlcli.metrics.over_units import OverUnits, mean_over_units
 from mlcli.tasks.classification import LabelAnswers
 
 FEW = 10
-"""Fewer rows than this say nothing of a rate."""
+"""A rate of fewer rows is not estimated."""
 NO_PROBABILITIES = "no probabilities"
 TOO_FEW = f"fewer than {FEW} rows"
 
 
 @dataclass(frozen=True, eq=False)
 class ClassFlags:
-    """Which rows are of the class that is looked for, and which are answered so."""
+    """Which rows belong to one class, and which are predicted as it."""
 
     truth: Flags
     predicted: Flags
 
     @classmethod
     def of(cls, answers: LabelAnswers, code: int) -> ClassFlags:
-        """Those of one class against the rest."""
+        """The flags of one class against the rest."""
         return cls(answers.truth == code, answers.predicted == code)
 
 
@@ -68,7 +68,7 @@ Selection = Callable[[ClassFlags], Flags]
 
 @dataclass(frozen=True)
 class RateDefinition:
-    """Which rows a rate is of, and which of them it counts."""
+    """The rows in the denominator of a rate (``among``), and those in its numerator (``counted``)."""
 
     among: Selection
     counted: Selection
@@ -148,20 +148,20 @@ def rates_by_group(answers: LabelAnswers, groups: Groups, code: int) -> list[Gro
 def _rate(answers: LabelAnswers, counted: Flags, among: Flags) -> Rate:
     if (rows := int(among.sum())) < FEW:
         return Rate(None, None, None, rows, TOO_FEW, int((counted & among).sum()))
-    drawn = mean_over_units(counted, answers, among)
-    reach = _over_groups(drawn) if drawn.noun == "groups" else wilson(drawn.value, drawn.count)
-    return Rate(drawn.value, reach.low, reach.high, rows)
+    share = mean_over_units(counted, answers, among)
+    interval = _wilson_over_groups(share) if share.noun == "groups" else wilson(share.value, share.count)
+    return Rate(share.value, interval.low, interval.high, rows)
 
 
-def _over_groups(drawn: OverUnits) -> Interval:
-    """Wilson's over as many rows as would give a share this error; as many as groups where none is seen."""
-    if drawn.freedom <= 0:
+def _wilson_over_groups(share: OverUnits) -> Interval:
+    """Wilson's interval for the number of independent rows that would give the share this error."""
+    if share.freedom <= 0:
         return Interval(None, None, "none: one group has no spread")
-    of_rows = drawn.value * (1 - drawn.value)
-    seen = drawn.error**2 > LITTLE_SPREAD**2 * of_rows
-    worth = of_rows / drawn.error**2 if seen else drawn.count
+    variance_of_a_row = share.value * (1 - share.value)
+    has_spread = share.error**2 > LITTLE_SPREAD**2 * variance_of_a_row
+    rows = variance_of_a_row / share.error**2 if has_spread else share.count
     return scored_share(
-        drawn.value, worth, student_t_quantile(UPPER, drawn.freedom), f"Wilson over {drawn.counted}"
+        share.value, rows, student_t_quantile(UPPER, share.freedom), f"Wilson over {share.counted}"
     )
 
 
@@ -170,32 +170,30 @@ def _calibration(answers: LabelAnswers, too_high: Array | None, member: Flags) -
     rows = int(member.sum())
     if too_high is None or rows < FEW:
         return Rate(None, None, None, rows, NO_PROBABILITIES if too_high is None else TOO_FEW)
-    drawn = mean_over_units(too_high, answers, member)
-    reach = ScoreEstimate(drawn.value, drawn.error, drawn.freedom).interval(f"t over {drawn.noun}")
-    return Rate(drawn.value, reach.low, reach.high, rows)
+    mean = mean_over_units(too_high, answers, member)
+    interval = ScoreEstimate(mean.value, mean.error, mean.freedom).interval(f"t over {mean.noun}")
+    return Rate(mean.value, interval.low, interval.high, rows)
 
 
 def gap(criterion: str, groups: Sequence[GroupRates]) -> Gap:
     """How far the groups are from a criterion; of several rates, the difference that is largest."""
-    gaps = [_gap(name, groups) for name in CRITERIA[criterion]]
-    known = [gap for gap in gaps if gap.difference is not None]
-    if len(known) < len(gaps):
-        return next(gap for gap in gaps if gap.difference is None)
-    worst = max(known, key=lambda gap: gap.difference or 0.0)
-    ratios = [gap.ratio for gap in known if gap.ratio is not None]
+    gaps = [_gap_of_rate(name, groups) for name in CRITERIA[criterion]]
+    for gap_of_rate in gaps:
+        if gap_of_rate.difference is None:
+            return gap_of_rate
+    worst = max(gaps, key=lambda gap: gap.difference or 0.0)
+    ratios = [gap.ratio for gap in gaps if gap.ratio is not None]
     return Gap(worst.difference, worst.low, worst.high, min(ratios, default=None), worst.highest, worst.lowest)
 
 
-def _gap(name: str, groups: Sequence[GroupRates]) -> Gap:
-    known = [(group.rates[name].value, group) for group in groups if group.rates[name].value is not None]
-    if len(known) < 2:
+def _gap_of_rate(name: str, groups: Sequence[GroupRates]) -> Gap:
+    valued = [(value, group) for group in groups if (value := group.rates[name].value) is not None]
+    if len(valued) < 2:
         return Gap(None, why=f"no two groups have {FEW} rows that its {name} is of")
-    values = [float(value or 0.0) for value, _ in known]
-    most, least = int(np.argmax(values)), int(np.argmin(values))
-    top, bottom = known[most][1].rates[name], known[least][1].rates[name]
-    high, low = values[most], values[least]
+    high, highest = max(valued, key=lambda pair: pair[0])
+    low, lowest = min(valued, key=lambda pair: pair[0])
+    top, bottom, between = highest.rates[name], lowest.rates[name], (highest.label, lowest.label)
     difference, ratio = high - low, low / high if high > 0 else None
-    between = known[most][1].label, known[least][1].label
     if top.low is None or bottom.low is None:
         return Gap(difference, None, None, ratio, *between)
     below = np.hypot(high - top.low, float(bottom.high or 0.0) - low)
@@ -226,10 +224,10 @@ NEIGHBOURS = 5
 
 @dataclass(frozen=True)
 class IndividualFairness:
-    """How alike similar rows are answered; None where there is nothing to compare."""
+    """How similar the predictions of similar rows are; None where there is nothing to compare."""
 
     similarity: float
-    """How alike two rows must be to be compared."""
+    """How similar two rows must be to be compared."""
     consistency: float | None
     pairs: int
     weight: float
@@ -241,20 +239,20 @@ class IndividualFairness:
 def gower_distances(table: Table) -> Array:
     """The distance of every row to every other; NaN where two rows have no column in common."""
     total = np.zeros((len(table), len(table)))
-    known = np.hstack([~np.isnan(table.numbers), table.codes >= 0])
-    for values, there in zip(table.numbers.T, known.T, strict=False):
-        width = float(np.ptp(values[there])) if there.any() else 0.0
-        total += _between_known(np.abs(values[:, None] - values) / (width or 1.0), there)
-    for codes, there in zip(table.codes.T, known.T[table.numbers.shape[1] :], strict=True):
-        total += _between_known(codes[:, None] != codes, there)
-    counted = known.astype(np.float64) @ known.T
+    present = np.hstack([~np.isnan(table.numbers), table.codes >= 0])
+    for values, is_present in zip(table.numbers.T, present.T, strict=False):
+        width = float(np.ptp(values[is_present])) if is_present.any() else 0.0
+        total += _between_present(np.abs(values[:, None] - values) / (width or 1.0), is_present)
+    for codes, is_present in zip(table.codes.T, present.T[table.numbers.shape[1] :], strict=True):
+        total += _between_present(codes[:, None] != codes, is_present)
+    counted = present.astype(np.float64) @ present.T
     with np.errstate(invalid="ignore"):
         return np.asarray(total / counted)
 
 
-def _between_known(distance: Array | Flags, there: Flags) -> Array | Flags:
+def _between_present(distance: Array | Flags, is_present: Flags) -> Array | Flags:
     """The distances, 0 where one of the two cells is missing."""
-    distance[~there] = distance[:, ~there] = 0
+    distance[~is_present] = distance[:, ~is_present] = 0
     return distance
 
 
@@ -265,22 +263,22 @@ def individual_fairness(
     weights: Array,
     similarity: float = SIMILARITY,
 ) -> IndividualFairness:
-    """Consistency, and the pairs of similar rows; ``predicted`` is 1 where the class that is looked for is."""
-    apart = np.where(np.isnan(distances), np.inf, distances)
-    np.fill_diagonal(apart, np.inf)
-    first, second = np.nonzero(np.triu(apart < 1 - similarity, 1))
-    of_pairs = weights[first] * weights[second]
+    """Consistency, and the pairs of similar rows; ``predicted`` is 1 for the favourable class."""
+    distances = np.where(np.isnan(distances), np.inf, distances)
+    np.fill_diagonal(distances, np.inf)
+    first, second = np.nonzero(np.triu(distances < 1 - similarity, 1))
+    pair_weights = weights[first] * weights[second]
 
-    def mean_difference(said: Array | None) -> float | None:
-        if said is None or not len(first):
+    def mean_difference(values: Array | None) -> float | None:
+        if values is None or not len(first):
             return None
-        return float(np.average(np.abs(said[first] - said[second]), weights=of_pairs))
+        return float(np.average(np.abs(values[first] - values[second]), weights=pair_weights))
 
     return IndividualFairness(
         similarity,
-        _consistency(apart, predicted, weights),
+        _consistency(distances, predicted, weights),
         len(first),
-        float(of_pairs.sum()),
+        float(pair_weights.sum()),
         mean_difference(predicted),
         mean_difference(probability),
     )
@@ -291,8 +289,8 @@ def _consistency(distances: Array, predicted: Array, weights: Array) -> float | 
         return None
     farthest = np.partition(distances, NEIGHBOURS - 1, axis=1)[:, NEIGHBOURS - 1]
     neighbours = (distances <= farthest[:, None]) & np.isfinite(distances)
-    known = neighbours.any(axis=1)
-    if not known.any():
+    has_any = neighbours.any(axis=1)
+    if not has_any.any():
         return None
-    mean = (neighbours[known] @ (weights * predicted)) / (neighbours[known] @ weights)
-    return float(1 - np.average(np.abs(predicted[known] - mean), weights=weights[known]))
+    mean = (neighbours[has_any] @ (weights * predicted)) / (neighbours[has_any] @ weights)
+    return float(1 - np.average(np.abs(predicted[has_any] - mean), weights=weights[has_any]))

@@ -257,35 +257,31 @@ _kept: dict[tuple[Metric, str], Array] = {}
 
 def replicates(metric: Metric, answers: Answers) -> Array:
     """The metric of every resample of the rows, NaN where it is undefined."""
-    asked = metric, _digest(answers)
-    if asked not in _kept:
+    arrays = answers.arrays()
+    digest = hashlib.sha256(repr((type(answers), answers.facts(), list(arrays))).encode())
+    for array in arrays.values():
+        digest.update(np.ascontiguousarray(array).data)
+    key = metric, digest.hexdigest()
+    if key not in _kept:
         # an interval and every comparison need the same replicates
         if len(_kept) == 500:
             _kept.clear()
-        _kept[asked] = np.concatenate([_under(metric, answers, block) for block in weightings(answers)])
-    return _kept[asked]
-
-
-def _digest(answers: Answers) -> str:
-    arrays = answers.arrays()
-    found = hashlib.sha256(repr((type(answers), answers.facts(), list(arrays))).encode())
-    for array in arrays.values():
-        found.update(np.ascontiguousarray(array).data)
-    return found.hexdigest()
+        _kept[key] = np.concatenate([_scores_under(metric, answers, block) for block in weightings(answers)])
+    return _kept[key]
 
 
 def percentile_interval(values: Array, how: str) -> Interval:
-    """The middle 95 % of replicates; those that are undefined are left out, and said."""
+    """The middle 95 % of replicates; undefined ones are left out and counted."""
     defined = values[np.isfinite(values)]
     if 2 * len(defined) < len(values):
         return Interval(None, None, f"none: undefined in {len(values) - len(defined)} of {len(values)} resamples")
     low, high = np.quantile(defined, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     if high - low <= NO_SPREAD * max(abs(low), abs(high)):
         return Interval(None, None, f"none: no spread was seen, which is not certainty ({how})")
-    made = f"{how}, {len(defined)} resamples"
+    how = f"{how}, {len(defined)} resamples"
     if len(defined) < len(values):
-        made += f" ({len(values) - len(defined)} more were undefined)"
-    return Interval(float(low), float(high), made)
+        how += f" ({len(values) - len(defined)} more were undefined)"
+    return Interval(float(low), float(high), how)
 
 
 def resamples_for(rows: int) -> int:
@@ -312,7 +308,7 @@ def weightings(answers: Answers) -> Iterator[Array]:
 
 @lru_cache(maxsize=1)
 def _drawn(numbers: str, units: int, rows: int) -> tuple[NDArray[np.uint16], ...]:
-    """How often each unit was drawn, in blocks of resamples; kept, since all models and metrics meet the same."""
+    """How often each unit was drawn, in blocks of resamples; cached, since all models and metrics share them."""
     rng = rng_for("bootstrap", numbers)
     blocks, left = [], resamples_for(rows)
     while left:
@@ -325,7 +321,8 @@ def _drawn(numbers: str, units: int, rows: int) -> tuple[NDArray[np.uint16], ...
     return tuple(blocks)
 
 
-def _under(metric: Metric, answers: Answers, block: Array) -> Array:
+def _scores_under(metric: Metric, answers: Answers, block: Array) -> Array:
+    """The metric under each weighting of a block, NaN where it is undefined."""
     if metric.under is not None:
         return metric.under(answers, block)
     scores = (metric.compute(answers.with_header(weight=weighting)) for weighting in block)

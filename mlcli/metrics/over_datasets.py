@@ -123,17 +123,26 @@ def wilcoxon(differences: Array, rounding: float = SAME_SCORE) -> float:
     doubled = doubled_ranks[counting]
     if not len(doubled):
         return 1.0
-    chances = _sums_of_half(doubled)
+    # the probability of each sum of ranks when each counts with probability ½
+    chances = np.zeros(int(doubled.sum()) + 1)
+    chances[0] = 1.0
+    for rank in map(int, doubled):
+        chances[rank:] = (chances[rank:] + chances[:-rank]) / 2
+        chances[:rank] /= 2
     value = int(doubled[differences[counting] > 0].sum())
     return float(min(1.0, 2 * min(chances[: value + 1].sum(), chances[value:].sum())))
 
 
 def posterior(differences: Array, rope: float, rounding: float = SAME_SCORE) -> Posterior:
-    """What is to be believed of the next dataset of the same kind; differences within ±rope count as none."""
+    """The posterior for the next dataset of the same kind; differences within ±rope count as none."""
     values = np.concatenate([[0.0], np.where(np.abs(differences) <= rounding, 0.0, differences)])
     sums = values[:, None] + values[None, :]
     weights = _dirichlet(len(differences))
-    above, below = (((weights @ _beyond(side * sums, 2 * rope)) * weights).sum(axis=1) for side in (1.0, -1.0))
+    limit, shares_by_side = 2 * rope, []
+    for signed_sums in (sums, -sums):
+        beyond = (signed_sums > limit) + 0.5 * (signed_sums == limit)  # half of what lies at the limit
+        shares_by_side.append(((weights @ beyond) * weights).sum(axis=1))
+    above, below = shares_by_side
     shares = np.column_stack([above, 1 - above - below, below])
     if rope == 0:
         shares[:, 1] = 0.0
@@ -147,32 +156,16 @@ def wins_ties_losses(differences: Array, rounding: float = SAME_SCORE) -> tuple[
     return wins, len(differences) - wins - losses, losses
 
 
-def _sums_of_half(ranks: Array) -> Array:
-    """The probability of each sum of ranks when each counts with probability ½."""
-    chances = np.zeros(int(ranks.sum()) + 1)
-    chances[0] = 1.0
-    for rank in map(int, ranks):
-        chances[rank:] = (chances[rank:] + chances[:-rank]) / 2
-        chances[:rank] /= 2
-    return chances
-
-
-def _beyond(sums: Array, limit: float) -> Array:
-    """1 above a limit, ½ at it."""
-    return np.asarray((sums > limit) + 0.5 * (sums == limit))
-
-
 @lru_cache(maxsize=4)
 def _dirichlet(count: int) -> Array:
-    """The draws of weights for so many differences; all pairs of models meet the same."""
+    """Draws of weights for a number of differences; all pairs of models get the same draws."""
     rng = rng_for("bayesian signed-rank", count)
     # ½ is the prior weight of one more difference of 0
     return np.asarray(rng.dirichlet([0.5, *[1.0] * count], size=DRAWS))
 
 
 FEWEST_DATASETS = 5
-"""Fewer say too little of datasets to come: nothing is tested."""
-WILCOXON = "exact Wilcoxon signed-rank test over datasets"
+"""With fewer datasets nothing is tested."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,12 +207,12 @@ class PairOverDatasets:
     ties: int
     losses: int
     belief: Posterior | None
-    """Where it was asked for, and there are datasets enough."""
+    """None if it was not requested, or there are too few datasets."""
 
 
 @dataclass(frozen=True, eq=False)
 class OverDatasets:
-    """What a table of scores says of its models."""
+    """Mean ranks, tests and pairs of the models of a table."""
 
     table: ScoreTable
     ranks: tuple[float, ...]
@@ -228,7 +221,7 @@ class OverDatasets:
     difference: float | None
     """The critical difference of mean ranks."""
     groups: tuple[tuple[int, ...], ...]
-    """Models whose mean ranks cannot be told apart."""
+    """Models whose mean ranks do not differ significantly."""
     pairs: tuple[PairOverDatasets, ...]
     why: str
     """Why there is no test, or nothing."""
@@ -250,44 +243,44 @@ def score_table(
     for dataset, model, score in rows:
         results.setdefault(dataset, {}).setdefault(model, []).append(score)
     every = dict.fromkeys(model for scores in results.values() for model in scores)
-    known = {model: sum(model in scores for scores in results.values()) for model in every}
-    models = tuple(model for model in every if 2 * known[model] > len(results))
-    whole = [name for name, scores in results.items() if scores.keys() >= set(models)]
+    counts = {model: sum(model in scores for scores in results.values()) for model in every}
+    models = tuple(model for model in every if 2 * counts[model] > len(results))
+    complete = [name for name, scores in results.items() if scores.keys() >= set(models)]
     left_out = (
         *(f"{model} is left out: it has no score on most datasets" for model in every if model not in models),
         *(
             f"{name} is left out: it has no score of {listed([model for model in models if model not in scores])}"
             for name, scores in results.items()
-            if name not in whole
+            if name not in complete
         ),
     )
-    scores = np.array([[np.mean(results[name][model]) for model in models] for name in whole])
+    scores = np.array([[np.mean(results[name][model]) for model in models] for name in complete])
     positive = bool(scores.size) and bool((scores > 0).all())
-    shape = len(whole), len(models)
+    shape = len(complete), len(models)
     return ScoreTable(
-        metric, better, tuple(whole), models, scores.reshape(shape), by_factors and positive, left_out
+        metric, better, tuple(complete), models, scores.reshape(shape), by_factors and positive, left_out
     )
 
 
 def compare_over_datasets(table: ScoreTable, rope: float | None = None, against: str = "") -> OverDatasets:
-    """What can be said of the models of a table, without tests where it has fewer than five datasets.
+    """Compare the models of a table; without tests if it has fewer than five datasets.
 
-    With a region of practical equivalence, ``rope``, it is also said what is to be believed of each pair.
-    Pairs are all that there are, or with ``against`` those of one model with each of the others.
+    With a region of practical equivalence, ``rope``, each pair also gets posterior probabilities. All pairs are
+    compared, or with ``against`` only one model with each of the others.
     """
     datasets, models = table.scores.shape
     ranks = ranked(table.merits).mean(axis=0) if datasets else np.zeros(0)
     why = _why_untested(datasets)
     test = None if why or models < 2 else friedman(table.merits)
-    apart = None if why or models < 2 else critical_difference(models, datasets)
-    groups = groups_alike(ranks, apart) if apart is not None else []
+    difference = None if why or models < 2 else critical_difference(models, datasets)
+    groups = groups_alike(ranks, difference) if difference is not None else []
     if not why and models > 1 and test is None:
         why = "all models have the same score on every dataset"
     return OverDatasets(
         table,
         tuple(map(float, ranks)),
         test,
-        apart,
+        difference,
         tuple(groups),
         tuple(_pairs(table, ranks, rope, against)),
         why,
@@ -301,32 +294,32 @@ def _why_untested(datasets: int) -> str:
 
 
 def _pairs(table: ScoreTable, ranks: Array, rope: float | None, against: str) -> list[PairOverDatasets]:
-    """Every pair, the model of the better mean rank first; p-values corrected over all of them."""
+    """The pairs, the model of the better mean rank first, with p-values corrected for their number."""
     order = np.argsort(ranks, kind="stable").tolist()
-    every = [
+    pairs = [
         pair
         for pair in combinations(order, 2)
         if not against or against in (table.models[pair[0]], table.models[pair[1]])
     ]
-    differences = [table.merits[:, first] - table.merits[:, second] for first, second in every]
-    enough = len(table.datasets) >= FEWEST_DATASETS
-    tests = holm([_difference(difference, enough, table.rounding) for difference in differences])
+    differences = [table.merits[:, first] - table.merits[:, second] for first, second in pairs]
+    why_untested = _why_untested(len(table.datasets))
+    tests: list[Difference] = []
+    for values in differences:
+        if not len(values):
+            tests.append(Difference(None, why="there is no dataset that all models have a score of"))
+        elif why_untested:
+            tests.append(Difference(float(values.mean()), why=why_untested))
+        else:
+            p = wilcoxon(values, table.rounding)
+            test = "exact Wilcoxon signed-rank test over datasets"
+            tests.append(Difference(float(values.mean()), p=p, test=test))
     return [
         PairOverDatasets(
             table.models[first],
             table.models[second],
             test,
-            *wins_ties_losses(apart, table.rounding),
-            None if rope is None or not enough else posterior(apart, rope, table.rounding),
+            *wins_ties_losses(values, table.rounding),
+            None if rope is None or why_untested else posterior(values, rope, table.rounding),
         )
-        for (first, second), apart, test in zip(every, differences, tests, strict=True)
+        for (first, second), values, test in zip(pairs, differences, holm(tests), strict=True)
     ]
-
-
-def _difference(differences: Array, enough: bool, rounding: float) -> Difference:
-    if not len(differences):
-        return Difference(None, why="there is no dataset that all models have a score of")
-    mean = float(differences.mean())
-    if not enough:
-        return Difference(mean, why=_why_untested(len(differences)))
-    return Difference(mean, p=wilcoxon(differences, rounding), test=WILCOXON)

@@ -47,7 +47,7 @@ from mlcli.tasks.classification import LabelAnswers
 # right ones if it is.
 
 PSEUDO_ROWS = 1.0
-"""So many rows more of each class, half of them wrong, stand for errors that were not seen yet."""
+"""This many rows are added to each class, half of them wrong, for errors that were not observed yet."""
 
 
 def influence(metric: Metric, answers: Any) -> Array | None:
@@ -56,10 +56,14 @@ def influence(metric: Metric, answers: Any) -> Array | None:
         return metric.influence(answers)
     if metric.rankings is not None:
         influences = [_influence_on_area(ranking) for ranking in metric.rankings(answers)]
-        of_areas = [values for values in influences if values is not None]
-        return np.asarray(answers.weights.sum() * np.mean(of_areas, axis=0)) if of_areas else None
+        defined_influences = [values for values in influences if values is not None]
+        if not defined_influences:
+            return None
+        return np.asarray(answers.weights.sum() * np.mean(defined_influences, axis=0))
     if metric.of_tallies is not None:
-        return slopes(_of_classes(metric, answers), tallies_of(answers)).of_rows(answers.truth, answers.predicted)
+        return slopes(_function_of_tallies(metric, answers), tallies_of(answers)).of_rows(
+            answers.truth, answers.predicted
+        )
     if metric.per_row is None:
         return None
     values = metric.per_row(answers)
@@ -68,7 +72,7 @@ def influence(metric: Metric, answers: Any) -> Array | None:
 
 def variance_when_smoothed(metric: Metric, answers: LabelAnswers) -> tuple[float, float]:
     """A function of counts, and the variance of its influence, with a few errors more than were seen."""
-    function, counts = _of_classes(metric, answers), _smoothed_counts(counts_of(answers))
+    function, counts = _function_of_tallies(metric, answers), _smoothed_counts(counts_of(answers))
     tallies = Tallies.of(counts)
     influences = slopes(function, tallies).of_cells()
     return float(function(tallies)), float((counts * influences**2).sum() / counts.sum())
@@ -82,20 +86,20 @@ def freedom_of_classes(metric: Metric, answers: Any) -> float | None:
     if metric.of_tallies is not None and isinstance(answers, LabelAnswers):
         rows = rows + PSEUDO_ROWS
         counts = _smoothed_counts(counts_of(answers))
-        influences = slopes(_of_classes(metric, answers), Tallies.of(counts)).of_cells()
+        influences = slopes(_function_of_tallies(metric, answers), Tallies.of(counts)).of_cells()
         spread = (counts * influences**2).sum(axis=1)
     else:
-        of_rows = influence(metric, answers)
-        if of_rows is None:
+        influences_of_rows = influence(metric, answers)
+        if influences_of_rows is None:
             return None
         labelled = answers.truth >= 0
-        squares = (answers.weights * of_rows)[labelled] ** 2
+        squares = (answers.weights * influences_of_rows)[labelled] ** 2
         spread = np.bincount(answers.truth[labelled], squares, len(answers.classes))
     total, by_class = float(spread.sum()), float((spread**2 / np.maximum(rows - 1, 1)).sum())
     return total**2 / by_class if by_class > 0 else None
 
 
-def _of_classes(metric: Metric, answers: LabelAnswers) -> Callable[[Tallies], Array]:
+def _function_of_tallies(metric: Metric, answers: LabelAnswers) -> Callable[[Tallies], Array]:
     """A metric as a function of the tallies of the classes of some answers."""
     of_tallies = metric.of_tallies
     assert of_tallies is not None
@@ -103,7 +107,7 @@ def _of_classes(metric: Metric, answers: LabelAnswers) -> Callable[[Tallies], Ar
 
 
 def _smoothed_counts(counts: Array) -> Array:
-    """Counts with some rows more of every class that has rows, half of them right."""
+    """Counts with PSEUDO_ROWS more of every class that has rows, half of them right."""
     classes = len(counts)
     right = PSEUDO_ROWS / 2 * np.eye(classes)
     wrong = PSEUDO_ROWS / 2 * (1 - np.eye(classes)) / max(classes - 1, 1)
@@ -112,7 +116,7 @@ def _smoothed_counts(counts: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class TallySlopes:
-    """By how much a score moves with one right row more of each class, one of it, and one predicted as it."""
+    """The derivatives of a score by the right rows of each class, its true rows, and the rows predicted as it."""
 
     right: Array
     actual: Array
@@ -129,7 +133,7 @@ class TallySlopes:
 
 
 def slopes(function: Callable[[Tallies], Array], tallies: Tallies) -> TallySlopes:
-    """The derivatives of a function by the tallies of classes, by central differences; 0 where no row is."""
+    """The derivatives of a function by the tallies of classes, by central differences; 0 for an empty tally."""
     point = np.stack([tallies.true_positives, tallies.support, tallies.predicted])
     indices = np.argwhere(point > 0)
     # the relative step of the derivative; central differences err by its square
@@ -148,16 +152,18 @@ def slopes(function: Callable[[Tallies], Array], tallies: Tallies) -> TallySlope
 
 
 def _influence_on_area(ranking: Ranking) -> Array | None:
-    """By how much the area would change, did each row weigh a little more; None where only one class counts."""
+    """The influence of each row on the area under the ROC curve; None if only one class has weight."""
     positives, negatives = ranking.by_level
-    of_positives, of_negatives = float(positives.sum()), float(negatives.sum())
-    if of_positives <= 0 or of_negatives <= 0:
+    total_positive, total_negative = float(positives.sum()), float(negatives.sum())
+    if total_positive <= 0 or total_negative <= 0:
         return None
-    share_below = (np.cumsum(negatives) - negatives / 2)[ranking.ranks] / of_negatives
-    share_above = 1 - (np.cumsum(positives) - positives / 2)[ranking.ranks] / of_positives
-    area = float(share_below[ranking.positive] @ ranking.weights[ranking.positive]) / of_positives
-    placed = np.where(ranking.positive, (share_below - area) / of_positives, (share_above - area) / of_negatives)
-    return np.where(ranking.weights > 0, placed, 0.0)
+    share_below = (np.cumsum(negatives) - negatives / 2)[ranking.ranks] / total_negative
+    share_above = 1 - (np.cumsum(positives) - positives / 2)[ranking.ranks] / total_positive
+    area = float(share_below[ranking.positive] @ ranking.weights[ranking.positive]) / total_positive
+    influences = np.where(
+        ranking.positive, (share_below - area) / total_positive, (share_above - area) / total_negative
+    )
+    return np.where(ranking.weights > 0, influences, 0.0)
 
 
 def share_of_ties(rankings: Sequence[Ranking]) -> float:
@@ -168,17 +174,17 @@ def share_of_ties(rankings: Sequence[Ranking]) -> float:
 
 
 Crossed = Mapping[str, Rows]
-"""By name, ways in which units hang together that cross each other."""
+"""Groupings that cross each other, by name, such as the user and the item of each rating."""
 
 
 @dataclass(frozen=True, eq=False)
 class OverUnits:
-    """A score with the share of each unit in its error; ``count`` are the units, as many as they weigh.
+    """A score with the share of each unit in its error; ``count`` is the effective number of units.
 
-    Of groups of uneven sizes a few have most of the error, and its degrees of freedom are theirs.
+    If groups have uneven sizes, a few have most of the error, and the degrees of freedom are theirs.
     ``spread`` is the sum of the squared shares as if every unit had been tested once: repeats make predictions
-    steadier, but teach nothing of other training rows. Of ``crossed`` units, such as ratings of a user and of an
-    item, it is that of Cameron, Gelbach & Miller.
+    steadier, but add no training rows. For ``crossed`` units, such as ratings of a user and of an item, it is the
+    variance of Cameron, Gelbach & Miller.
     """
 
     value: float
@@ -223,17 +229,20 @@ class OverUnits:
 
 
 def spread_of(shares: Array, crossed: Crossed) -> float:
-    """The variance of a sum of shares that are independent, but for those that some of the crossed ways join.
+    """The variance of a sum of shares, which depend on each other within the groups of a crossed grouping.
 
-    Of two ways V₁ + V₂ − V₁₂ (Cameron, Gelbach & Miller 2011, Journal of Business & Economic Statistics 29), or
-    what one way alone says where that is more.
+    For two groupings V₁ + V₂ − V₁₂ (Cameron, Gelbach & Miller 2011, Journal of Business & Economic Statistics 29),
+    or the variance by one grouping alone if that is larger.
     """
     if not crossed:
         return float((shares**2).sum())
-    ways = [np.unique(codes, return_inverse=True)[1] for codes in crossed.values()]
-    both = np.unique(np.ravel_multi_index(ways, [1 + way.max() for way in ways]), return_inverse=True)[1]
-    *alone, of_both = (float((np.bincount(way, shares) ** 2).sum()) for way in (*ways, both))
-    return max(sum(alone) - of_both, *alone)
+    groupings = [np.unique(codes, return_inverse=True)[1] for codes in crossed.values()]
+    cells = np.ravel_multi_index(groupings, [1 + grouping.max() for grouping in groupings])
+    both = np.unique(cells, return_inverse=True)[1]
+    *variances, variance_of_both = (
+        float((np.bincount(grouping, shares) ** 2).sum()) for grouping in (*groupings, both)
+    )
+    return max(sum(variances) - variance_of_both, *variances)
 
 
 def scores_of(metric: Metric, parts: Sequence[Answers]) -> list[Score]:
@@ -244,28 +253,28 @@ def scores_of(metric: Metric, parts: Sequence[Answers]) -> list[Score]:
 def over_units(metric: Metric, parts: Sequence[Answers], grouped: bool = True) -> OverUnits | None:
     """The mean score of parts over their units; None if it is undefined or only resampling tells its error.
 
-    What compares rows with each other, such as an area, has its error from whole rounds, also if its value is the
-    mean of smaller splits: of three rows of a class, their own mean hides a third of the spread.
+    The error of a metric that compares rows with each other, such as an area, comes from whole rounds, even if its
+    value is the mean of smaller splits: with three rows of a class, their own mean hides a third of the spread.
     """
     rounds = rounds_of_rows(parts)
     if metric.by_rounds:
         rounds = [[joined(round_)] for round_ in rounds]
     scored_parts = parts if metric.scale == "logit" else [part for round_ in rounds for part in round_]
     scores = scores_of(metric, scored_parts)
-    known = defined(scores)
-    if len(known) < len(scores) or not np.isfinite(np.mean(known)):
+    values = defined(scores)
+    if len(values) < len(scores) or not np.isfinite(np.mean(values)):
         return None
     shares: list[_Shares] = []
     for round_ in rounds:
-        of_round = _shares_in_round(metric, round_, grouped)
-        if of_round is None:
+        round_shares = _shares_in_round(metric, round_, grouped)
+        if round_shares is None:
             return None
-        shares.append(of_round)
-    return _over_rounds(float(np.mean(known)), shares)
+        shares.append(round_shares)
+    return _over_rounds(float(np.mean(values)), shares)
 
 
 def mean_over_units(values: Array | Flags, answers: Answers, counted: Flags) -> OverUnits:
-    """The mean of the values of some rows, each of which is tested once, over their units."""
+    """The mean of the values of the counted rows over their units; each row is tested once."""
     mean = float(np.average(values[counted], weights=answers.weights[counted]))
     influences = np.asarray(values[counted] - mean, np.float64)
     shares = _shares_of_rows(influences, answers, counted, grouped=True)
@@ -295,13 +304,14 @@ class MetricOfSplits:
 
     @cached_property
     def over_units(self) -> OverUnits | None:
-        """The score over its units, if these tell its error."""
-        tells = self.rounds is None and by_others(self.splits, self.train_rows)
-        return over_units(self.metric, self.parts) if tells else None
+        """The score over its units, if its error can be computed from these."""
+        if self.rounds is None and by_others(self.splits, self.train_rows):
+            return over_units(self.metric, self.parts)
+        return None
 
     @cached_property
     def first_order_values(self) -> Array | None:
-        """How far each split is from the score of all, by the influence of its rows; small splits bias it less."""
+        """The deviation of each split from the total score by the influence of its rows: less biased for few."""
         answers = joined(self.splits)
         influences = influence(self.metric, answers)
         if influences is None:
@@ -315,7 +325,7 @@ class MetricOfSplits:
         return np.asarray(sums / totals) if (totals > 0).all() else None
 
     def at_once(self) -> MetricOfSplits:
-        """The same of one prediction for each row, as if one model had made them."""
+        """The same for one prediction of each row, as if one model had made them all."""
         return replace(self, splits=[self.one_round], train_rows=[0], parts=[self.one_round], rounds=None)
 
 
@@ -339,7 +349,7 @@ def class_with_few_rows(splits: MetricOfSplits) -> str:
 
 @dataclass(frozen=True, eq=False)
 class _Shares:
-    """What units add to the error of a score, and what they weigh."""
+    """The share of each unit in the error of a score, and its weight."""
 
     units: Rows
     shares: Array
@@ -349,7 +359,7 @@ class _Shares:
 
     @classmethod
     def joined(cls, several: Sequence[_Shares]) -> _Shares:
-        """The mean of several: each unit once."""
+        """The mean of several, with each unit once."""
         units, first, index = np.unique(
             np.concatenate([part.units for part in several]), return_index=True, return_inverse=True
         )
@@ -363,16 +373,16 @@ class _Shares:
         return cls(units, summed, weights, several[0].noun, crossed)
 
     def count(self) -> float:
-        """As many units as they weigh; if ways cross each other, as many as the way with the fewest has."""
-        ways = (np.unique(way, return_inverse=True)[1] for way in self.crossed.values() or (self.units,))
-        return min(effective_rows(np.bincount(way, self.weights).astype(np.float64)) for way in ways)
+        """The effective number of units; of crossed groupings, the smallest number."""
+        groupings = (np.unique(units, return_inverse=True)[1] for units in self.crossed.values() or (self.units,))
+        return min(effective_rows(np.bincount(index, self.weights).astype(np.float64)) for index in groupings)
 
 
 def _over_rounds(value: float, rounds: Sequence[_Shares]) -> OverUnits:
-    """The rounds as one: each unit with its mean share, and with the spread that one round has."""
-    every = _Shares.joined(rounds)
-    spreads = [spread_of(part.shares, part.crossed) * len(part.units) / len(every.units) for part in rounds]
-    return OverUnits(value, every.shares, every.count(), every.noun, float(np.mean(spreads)), every.crossed)
+    """The rounds as one: each unit with its mean share, and the spread of one round."""
+    mean = _Shares.joined(rounds)
+    spreads = [spread_of(part.shares, part.crossed) * len(part.units) / len(mean.units) for part in rounds]
+    return OverUnits(value, mean.shares, mean.count(), mean.noun, float(np.mean(spreads)), mean.crossed)
 
 
 def _shares_in_round(metric: Metric, parts: Sequence[Answers], grouped: bool) -> _Shares | None:
@@ -383,21 +393,21 @@ def _shares_in_round(metric: Metric, parts: Sequence[Answers], grouped: bool) ->
     mean = float(np.mean(scores))
     shares: list[_Shares] = []
     for part, score in zip(parts, scores, strict=True):
-        of_part = _shares_in_part(metric, part, score - mean, grouped)
-        if of_part is None:
+        part_shares = _shares_in_part(metric, part, score - mean, grouped)
+        if part_shares is None:
             return None
-        shares.append(of_part)
+        shares.append(part_shares)
     return _Shares.joined(shares)
 
 
 def _shares_in_part(metric: Metric, part: Any, deviation: float, grouped: bool) -> _Shares | None:
-    """The shares of the rows or groups of one part, whose score deviates so far from the mean."""
+    """The shares of the rows or groups of one part; ``deviation`` is that of its score from the mean."""
     if metric.per_unit is not None:
         # the metric is the plain mean of units, which are identified by the first of their rows
         values = metric.per_unit(part)
-        known = ~np.isnan(values)
-        shares = (values[known] - values[known].mean() + deviation) / known.sum()
-        units = first_rows(part.group, part.rows, len(values))[known]
+        is_defined = ~np.isnan(values)
+        shares = (values[is_defined] - values[is_defined].mean() + deviation) / is_defined.sum()
+        units = first_rows(part.group, part.rows, len(values))[is_defined]
         return _Shares(units, shares, np.ones(len(shares)), "groups")
     influences = influence(metric, part)
     if influences is None:
@@ -407,7 +417,7 @@ def _shares_in_part(metric: Metric, part: Any, deviation: float, grouped: bool) 
 
 
 def _shares_of_rows(influences: Array, answers: Answers, counted: Flags, grouped: bool) -> _Shares:
-    """The shares of the rows that count, or of their groups."""
+    """The shares of the counted rows, or of their groups."""
     weights = answers.weights[counted]
     shares = weights * influences / weights.sum()
     units = units_of(answers) if grouped else None

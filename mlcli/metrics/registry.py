@@ -3,7 +3,7 @@
 The decorators differ in what the function returns: ``score`` one value of answers, ``weighted_score`` one for each
 weighting of their rows, ``mean_of_rows`` the value of each row, ``share_of_rows`` 0 or 1 for each row,
 ``of_tallies`` a value of the tallies of classes. ``class_rate`` averages a rate of one class over all classes.
-The table of kinds says which files of ``mlcli/metrics/scores`` judge what.
+The table of kinds lists the files of ``mlcli/metrics/scores`` for each kind of task.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Literal, NoReturn, TypedDict, TypeVar, Unpack
+from typing import Literal, TypedDict, TypeVar, Unpack
 
 import numpy as np
 
@@ -36,7 +36,7 @@ from mlcli.metrics.base import (
 )
 from mlcli.metrics.confusion import COST, Tallies, costs_named, ratio, tallies_of, tallies_under
 from mlcli.tasks.classification import LabelAnswers
-from mlcli.tasks.table import KINDS, Kind, location_of
+from mlcli.tasks.table import KINDS, location_of
 
 METRICS: dict[tuple[type[Answers], str], Metric] = {}
 """Every metric, by its kind of answers and its name; ``registry.py`` fills it by importing the scores."""
@@ -387,7 +387,13 @@ def metric_named(name: str, answers: type[Answers], classes: Sequence[str] = ())
     rates_last_class = any(kind.has_positive_class for kind in KINDS if kind.answers_at == location_of(answers))
     if rates_last_class and tuple(classes[-1:]) == (label.removesuffix("]"),):
         name = stem
-    return _known(answers, name) or _at_k(answers, name) or _refused(name, answers)
+    for judged in answers.__mro__:  # metrics of a special form of answers, then those of its base classes
+        if issubclass(judged, Answers) and (judged, name) in METRICS:
+            return METRICS[judged, name]
+    stem, _, number = name.partition("@")
+    if re.fullmatch("[1-9][0-9]{0,8}", number) and stem in at_k_names_for(answers):
+        return AT_K[answers, stem](int(number))
+    raise _unknown_name(name, answers)
 
 
 def names_for(answers: type[Answers]) -> list[str]:
@@ -408,21 +414,8 @@ def at_k_names_for(answers: type[Answers]) -> list[str]:
     return sorted(name for judged, name in AT_K if issubclass(answers, judged))
 
 
-def _at_k(answers: type[Answers], name: str) -> Metric | None:
-    """The metric of a name with a number of rows, such as ``ndcg@3``."""
-    stem, _, first = name.partition("@")
-    known = re.fullmatch("[1-9][0-9]{0,8}", first) and stem in at_k_names_for(answers)
-    return AT_K[answers, stem](int(first)) if known else None
-
-
-def _known(answers: type[Answers], name: str) -> Metric | None:
-    """The metric of a name for some answers, or for what they are a kind of."""
-    judged = (METRICS.get((cls, name)) for cls in answers.__mro__ if issubclass(cls, Answers))
-    return next((metric for metric in judged if metric is not None), None)
-
-
-def _refused(name: str, answers: type[Answers]) -> NoReturn:
-    """Say whether another kind of task knows the metric, or which name is near."""
+def _unknown_name(name: str, answers: type[Answers]) -> UsageError:
+    """The error for an unknown name; it tells which kind of task has the metric, or a similar name."""
     stem, bracket, _ = name.partition("[")
     stem = stem.partition("@")[0]
     others = [kind for kind in KINDS if stem in (class_names_for if bracket else names_for)(kind.answers)]
@@ -431,8 +424,16 @@ def _refused(name: str, answers: type[Answers]) -> NoReturn:
         ours = " and ".join(names) or answers.__name__
         defaults = [name for kind in KINDS if kind.answers is answers for name in kind.metrics]
         hint = f"such as {', '.join(defaults)}; docs/metrics.md has all {len(names_for(answers))} of {ours}"
-        theirs = " and ".join(kind.name for kind in others if not _is_special(kind, others))
-        raise UsageError(f"'{name}' is a metric of {theirs}, not of {ours}", hint=hint)
+        # not the kinds whose answers are a special form of those of another kind, and share its metrics
+        general = [
+            kind.name
+            for kind in others
+            if not any(
+                issubclass(kind.answers, other.answers) and kind.answers is not other.answers for other in others
+            )
+        ]
+        theirs = " and ".join(general)
+        return UsageError(f"'{name}' is a metric of {theirs}, not of {ours}", hint=hint)
     unknown, valid_names, noun = name, names_for(answers), "metrics"
     if bracket:
         unknown, valid_names, noun = stem, class_names_for(answers), "metrics that take a class in brackets"
@@ -441,16 +442,11 @@ def _refused(name: str, answers: type[Answers]) -> NoReturn:
     several = [part.strip() for part in name.split(",")]
     if len(several) > 1 and all(part in names_for(answers) for part in several):
         hint = f"metrics are named one by one: {' '.join(f'--metric {part}' for part in several)}"
-    raise error(f"there is no metric '{name}'", hint=hint)
-
-
-def _is_special(kind: Kind, others: Sequence[Kind]) -> bool:
-    """Whether its answers are a special form of those of another kind, whose metrics it has anyway."""
-    return any(issubclass(kind.answers, other.answers) and kind.answers is not other.answers for other in others)
+    return error(f"there is no metric '{name}'", hint=hint)
 
 
 def _load_scores(answers: type[Answers]) -> None:
-    """Import the scores of the kinds that have these answers; of all kinds, where none is said to have them."""
+    """Import the scores of the kinds that have these answers; of all kinds if none is listed with them."""
     if answers in _LOADED:
         return
     _LOADED.add(answers)

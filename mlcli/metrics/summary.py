@@ -72,12 +72,12 @@ def summarise(
         interval, why = interval_of(scored, mean, values).within(metric.low, metric.high), ""
     else:
         interval, why = Interval(None, None, "none: it is infinite"), "; ".join(marks) or "infinite"
-    known = [value for value in values if value is not None]
-    has_spread = not pooled and 1 < len(known) == len(splits) and math.isfinite(mean)
+    defined_values = [value for value in values if value is not None]
+    has_spread = not pooled and 1 < len(defined_values) == len(splits) and math.isfinite(mean)
     return Summary(
         metric=metric.name,
         mean=mean,
-        std=float(np.std(known, ddof=1)) if has_spread else None,
+        std=float(np.std(defined_values, ddof=1)) if has_spread else None,
         low=interval.low,
         high=interval.high,
         splits=values,
@@ -93,17 +93,14 @@ def _values_of_splits(
     metric: Metric, splits: Sequence[Answers], parts: Sequence[Answers], scores: Sequence[Score], pooled: bool
 ) -> tuple[float | None, ...]:
     """The score of each split on its own, also if the metric is taken over several of them together."""
-    if parts is not splits and len(splits) > 1:
-        if pooled:
-            return _row_means(metric, splits, joined(splits))
-        scores = scores_of(metric, splits)
-    return tuple(None if isinstance(score, Undefined) else score for score in scores)
-
-
-def _row_means(metric: Metric, splits: Sequence[Answers], answers: Answers) -> tuple[float | None, ...]:
-    """The mean of the rows of each of many small splits, for a metric that is a mean of rows."""
+    is_joined = parts is not splits and len(splits) > 1
+    if not (is_joined and pooled):
+        scores = scores_of(metric, splits) if is_joined else scores
+        return tuple(None if isinstance(score, Undefined) else score for score in scores)
+    # many small splits: the mean of the rows of each, for a metric that is a mean of rows
     if metric.per_row is None:
         return (None,) * len(splits)
+    answers = joined(splits)
     split = np.repeat(np.arange(len(splits)), [len(part) for part in splits])
     counting = answers.weights > 0
     weights = answers.weights[counting]
@@ -113,7 +110,7 @@ def _row_means(metric: Metric, splits: Sequence[Answers], answers: Answers) -> t
 
 
 def _marks_of(metric: Metric, parts: Sequence[Answers]) -> tuple[str, ...]:
-    """What was marked in any part, with how often; a mean of rows, or its root, is marked over all at once."""
+    """The marks of all parts with their counts; a mean of rows, or its root, is marked over all rows at once."""
     if metric.marks is None:
         return ()
     if metric.per_row is not None or metric.scale == "log" or len(parts) == 1:
@@ -134,7 +131,7 @@ def _classes_left_out(metric: Metric, splits: Sequence[Answers]) -> str:
 def _why_pooled(
     metric: Metric, splits: Sequence[Answers], parts: Sequence[Answers], pooled: bool
 ) -> tuple[str, ...]:
-    """What a reader must know of a score that was taken over several splits at once, and of areas above all."""
+    """Remarks on a score that is computed over several splits at once, above all on areas."""
     if len(splits) == 1:
         return ()
     if parts is splits:

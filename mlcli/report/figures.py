@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields, is_dataclass, replace
 from io import BytesIO
 from itertools import cycle, pairwise
@@ -335,7 +335,11 @@ def tree(picture: Tree) -> Figure:
     """The root at the left, a line for each leaf; the condition of a node is written on its branch."""
     picture = _cut_tree(picture)
     leaves, depths = picture.leaves(), picture.depths
-    parents = list(_parents(depths))
+    parents: list[int | None] = []
+    path: list[int] = []
+    for node, depth in enumerate(depths):
+        parents.append(path[depth - 1] if depth else None)
+        path[depth:] = [node]
     heights = _heights_of_nodes(parents, leaves)
     figure, axes = _plane(max(1.0, 0.36 * sum(leaves) + 0.3))
     figure.set_figwidth(max(WIDTH, 1.35 * (max(depths) + 1.4)))
@@ -380,13 +384,6 @@ def _cut_tree(picture: Tree) -> Tree:
     )
 
 
-def _parents(depths: Sequence[int]) -> Iterator[int | None]:
-    path: list[int] = []
-    for node, depth in enumerate(depths):
-        yield path[depth - 1] if depth else None
-        path[depth:] = [node]
-
-
 def _heights_of_nodes(parents: Sequence[int | None], leaves: Sequence[bool]) -> list[float]:
     """Leaves one below the other, every other node in the middle of its children."""
     children: dict[int, list[float]] = {}
@@ -423,7 +420,7 @@ def graph(picture: Graph) -> Figure:
 
 
 def _layered_places(picture: Graph) -> list[tuple[float, float]]:
-    """Every node below all that lead to it; those of one layer side by side."""
+    """Every node below all that lead to it; the nodes of a layer side by side."""
     layers = [0] * len(picture.nodes)
     for _ in picture.nodes:  # the longest way has no more edges than there are nodes, also where there is a circle
         for index, other in picture.edges:

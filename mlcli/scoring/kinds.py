@@ -10,7 +10,7 @@ import numpy as np
 
 from mlcli.core.serialise import HIDDEN, shown
 from mlcli.core.tables import Rows
-from mlcli.metrics.scores.unsupervised import judged_shares
+from mlcli.metrics.scores.unsupervised import rule_shares
 from mlcli.scoring.model_results import ModelResult, judged_answers
 from mlcli.tasks.anomaly import ScoreAnswers, main_reasons
 from mlcli.tasks.association import RuleAnswers, conviction
@@ -109,7 +109,7 @@ def anomaly_fields(result: ModelResult) -> KindFields:
 def rules_of(answers: RuleAnswers) -> Iterator[AssociationRule]:
     """Every rule with its measures on the test rows."""
     several = max(answers.found, default=1) > 1
-    shares = [part[0].tolist() for part in judged_shares(answers, answers.weights[None, :])]
+    shares = [part[0].tolist() for part in rule_shares(answers, answers.weights[None, :])]
     for index, (support, when, then) in enumerate(zip(*shares, strict=True)):
         confidence = support / when if when > 0 else None
         yield AssociationRule(

@@ -27,19 +27,19 @@ STRATIFIED = "stratified splits, or fewer, would help"
 
 @share_of_rows("accuracy", LabelAnswers, better="high")
 def accuracy(answers: LabelAnswers) -> Array:
-    """The share of rows whose class is answered."""
+    """The share of rows whose class is predicted correctly."""
     right: Array = (answers.truth == answers.predicted).astype(np.float64)
     return right
 
 
 @share_of_rows("error-rate", LabelAnswers, better="low")
 def error_rate(answers: LabelAnswers) -> Array:
-    """The share of rows that are answered with another class."""
+    """The share of rows that are predicted as another class."""
     return 1 - accuracy(answers)
 
 
 def cost_of(costs: Costs | None) -> Callable[[LabelAnswers], Array]:
-    """What the answer to each row costs."""
+    """The cost of the prediction for each row."""
 
     def per_row(answers: LabelAnswers) -> Array:
         return cost_matrix(costs, answers.classes)[answers.truth, answers.predicted]
@@ -76,7 +76,7 @@ def balanced_accuracy(tallies: Tallies) -> Array:
 
 @of_tallies("mcc", why=_one_class, better="high", low=-1.0, high=1.0)
 def mcc(tallies: Tallies) -> Array:
-    """Matthews' correlation of truth and answer (Gorodkin's form for more than two classes)."""
+    """Matthews' correlation of truth and predictions (Gorodkin's form for more than two classes)."""
     actual, predicted = tallies.support, tallies.predicted
     varied = [_varied(rows) for rows in (actual, predicted)]
     return ratio(_beyond_chance(tallies), np.sqrt(varied[0] * varied[1]))
@@ -88,7 +88,7 @@ def _certain_agreement(tallies: Tallies) -> Undefined:
 
 @of_tallies("kappa", why=_certain_agreement, better="high", low=-1.0, high=1.0)
 def kappa(tallies: Tallies) -> Array:
-    """Cohen's kappa: agreement beyond what the class shares of truth and answers give by chance."""
+    """Cohen's kappa: agreement beyond what the class shares of truth and predictions give by chance."""
     actual, predicted = tallies.support, tallies.predicted
     varied = np.count_nonzero(tallies.occurring, axis=-1) > 1
     against_chance = actual.sum(axis=-1) * predicted.sum(axis=-1) - (actual * predicted).sum(axis=-1)
@@ -96,7 +96,7 @@ def kappa(tallies: Tallies) -> Array:
 
 
 def _beyond_chance(tallies: Tallies) -> Array:
-    """The rows answered rightly less those that would be by chance, times all rows."""
+    """The rows predicted correctly less those expected by chance, times all rows."""
     by_chance = (tallies.support * tallies.predicted).sum(axis=-1)
     return np.asarray(tallies.true_positives.sum(axis=-1) * tallies.support.sum(axis=-1) - by_chance)
 
@@ -112,13 +112,13 @@ LARGER = "larger splits would help"
 
 @class_rate("precision", better="high", empty="{} is never predicted", hint=LARGER)
 def precision(tallies: Tallies) -> tuple[Array, Array]:
-    """Of the rows answered with a class, the share that belongs to it."""
+    """Of the rows predicted as a class, the share that belongs to it."""
     return tallies.true_positives, tallies.predicted
 
 
 @class_rate("recall", better="high", empty="no test row is {}", hint=STRATIFIED)
 def recall(tallies: Tallies) -> tuple[Array, Array]:
-    """Of the rows of a class, the share that is answered with it."""
+    """Of the rows of a class, the share that is predicted as it."""
     return tallies.true_positives, tallies.support
 
 
@@ -130,19 +130,19 @@ def f1(tallies: Tallies) -> tuple[Array, Array]:
 
 @class_rate("specificity", better="high", empty="every test row is {}", hint=STRATIFIED)
 def specificity(tallies: Tallies) -> tuple[Array, Array]:
-    """Of the rows of other classes, the share that is not answered with this one."""
+    """Of the rows of other classes, the share that is not predicted as this one."""
     return tallies.true_negatives, tallies.negatives
 
 
 @class_rate("fpr", better="low", empty="every test row is {}", hint=STRATIFIED)
 def fpr(tallies: Tallies) -> tuple[Array, Array]:
-    """False positive rate: of the rows of other classes, the share that is answered with this one."""
+    """False positive rate: of the rows of other classes, the share that is predicted as this one."""
     return tallies.false_positives, tallies.negatives
 
 
 @class_rate("fnr", better="low", empty="no test row is {}", hint=STRATIFIED)
 def fnr(tallies: Tallies) -> tuple[Array, Array]:
-    """False negative rate: of the rows of a class, the share that is answered with another one."""
+    """False negative rate: of the rows of a class, the share that is predicted as another one."""
     return tallies.false_negatives, tallies.support
 
 
@@ -160,7 +160,7 @@ class ClassRates:
     support: float
     """Rows of this class (their weight)."""
     predicted: float
-    """Rows answered with this class (their weight)."""
+    """Rows predicted as this class (their weight)."""
     lean: float
     """Share of the answers minus share of the truth: above 0, the model leans towards this class."""
     true_positives: float = 0.0
@@ -195,11 +195,7 @@ def one_against_rest(answers: LabelAnswers) -> tuple[ClassRates, ...]:
             false_negatives=float(tallies.false_negatives[code]),
             true_negatives=float(tallies.true_negatives[code]),
             lean=float(lean[code]),
-            **{name: _known(values[code]) for name, values in rates.items()},
+            **{name: None if np.isnan(values[code]) else float(values[code]) for name, values in rates.items()},
         )
         for code, label in enumerate(answers.classes)
     )
-
-
-def _known(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)

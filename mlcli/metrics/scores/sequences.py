@@ -43,14 +43,14 @@ def bio_tags(answers: TagAnswers) -> Undefined | None:
 
 @score("chunk-precision", TagAnswers, needs=(bio_tags,), **SHARE)
 def chunk_precision(answers: TagAnswers) -> Score:
-    """Of the chunks answered, the share that is there with the same ends and type."""
+    """Of the predicted chunks, the share that is true, with the same ends and type."""
     right, answered, _ = chunk_counts(answers)
     return right / answered if answered > 0 else Undefined("no chunk is predicted")
 
 
 @score("chunk-recall", TagAnswers, needs=(bio_tags,), **SHARE)
 def chunk_recall(answers: TagAnswers) -> Score:
-    """Of the chunks that are there, the share that is answered with the same ends and type."""
+    """Of the true chunks, the share that is predicted with the same ends and type."""
     right, _, there = chunk_counts(answers)
     return right / there if there > 0 else Undefined("no test row is in a chunk", "larger splits would help")
 
@@ -65,7 +65,7 @@ def chunk_f1(answers: TagAnswers) -> Score:
 
 
 def chunk_counts(answers: TagAnswers) -> tuple[float, float, float]:
-    """The chunks that are right, answered, and there; a chunk weighs as its first row does."""
+    """The chunks that are right, predicted, and true; a chunk has the weight of its first row."""
     answered = Chunks.of(answers.predicted, answers.classes, answers.sequence)
     there = Chunks.of(answers.truth, answers.classes, answers.sequence)
     right = answered.begins & there.begins & (answered.kind == there.kind) & (answered.end == there.end)

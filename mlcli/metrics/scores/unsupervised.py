@@ -19,29 +19,27 @@ from mlcli.tasks.density import DensityAnswers
 from mlcli.tasks.projection import ProjectionAnswers
 
 ROUNDING = 1e-24
-"""Clusters so small beside the distances between them, squared, are points whose means are rounded."""
+"""Within-cluster squares below this share of the between-cluster squares are rounding: clusters are points."""
 ROUNDED = 1e-14
-"""Differences of sums of squares that are smaller, as a share of these, are rounding."""
+"""Differences of sums of squares below this share of the sums are rounding."""
 
 
 def more_than_one(answers: ClusterAnswers) -> Undefined | None:
-    """The precondition of separation: at least two clusters have rows."""
+    """Precondition: at least two clusters have rows."""
     return None if len(np.unique(answers.cluster)) > 1 else Undefined("all rows are in one cluster")
 
 
 def labels_known(answers: ClusterAnswers) -> Undefined | None:
-    """The precondition of agreement: some test row has a label."""
+    """Precondition: at least one test row has a label."""
     return None if (answers.truth >= 0).any() else Undefined("the rows have no labels")
 
 
 def sampled(answers: ClusterAnswers) -> tuple[str, ...]:
-    """The mark of silhouettes of which only some were computed."""
-    known = int((~np.isnan(answers.silhouette)).sum())
-    return (
-        (f"of {known:,} of {len(answers):,} rows, each compared with all of them",)
-        if 0 < known < len(answers)
-        else ()
-    )
+    """The mark of a silhouette that was computed for a sample of the rows."""
+    computed = int((~np.isnan(answers.silhouette)).sum())
+    if not 0 < computed < len(answers):
+        return ()
+    return (f"of {computed:,} of {len(answers):,} rows, each compared with all of them",)
 
 
 @weighted_score(
@@ -57,10 +55,10 @@ def sampled(answers: ClusterAnswers) -> tuple[str, ...]:
 def silhouette(answers: ClusterAnswers, weightings: Array) -> Array:
     """How much nearer rows are to their own cluster than to the next: mean of (b - a) / max(a, b).
 
-    Of more than 5,000 rows, the mean of 5,000 at even steps, each beside all rows.
+    For more than 5,000 rows, the mean of 5,000 at even steps, each compared with all rows.
     """
-    known = ~np.isnan(answers.silhouette)
-    return means_under(answers.silhouette[known], weightings[:, known])
+    computed = ~np.isnan(answers.silhouette)
+    return means_under(answers.silhouette[computed], weightings[:, computed])
 
 
 @score("wcss", ClusterAnswers, better="low", low=0.0)
@@ -97,75 +95,72 @@ def calinski_harabasz(answers: ClusterAnswers) -> Score:
 @score("homogeneity", ClusterAnswers, needs=(labels_known,), **SHARE)
 def homogeneity(answers: ClusterAnswers) -> Score:
     """1 - H(label given cluster) / H(label): 1 when no cluster mixes labels."""
-    return _explained(contingency(answers))
+    return _explained_entropy(contingency(answers))
 
 
 @score("completeness", ClusterAnswers, needs=(labels_known,), **SHARE)
 def completeness(answers: ClusterAnswers) -> Score:
     """1 - H(cluster given label) / H(cluster): 1 when no label is split over clusters."""
-    return _explained(contingency(answers).T)
+    return _explained_entropy(contingency(answers).T)
 
 
 @score("v-measure", ClusterAnswers, needs=(labels_known,), **SHARE)
 def v_measure(answers: ClusterAnswers) -> Score:
     """Harmonic mean of homogeneity and completeness."""
     counts = contingency(answers)
-    h, c = _explained(counts), _explained(counts.T)
+    h, c = _explained_entropy(counts), _explained_entropy(counts.T)
     return 2.0 * h * c / (h + c) if h + c > 0 else 0.0
 
 
 @score("adjusted-rand", ClusterAnswers, better="high", low=-1.0, high=1.0, needs=(labels_known,))
 def adjusted_rand(answers: ClusterAnswers) -> Score:
     """Pairs of rows on which clusters and labels agree, so scaled that chance gives 0."""
-    value = _agreement(contingency(answers), contingency(answers, _own_pairs(answers.weights)))
+    value = _adjusted_rand(contingency(answers), contingency(answers, _own_pairs(answers.weights)))
     return Undefined("there are fewer than two labelled rows") if value is None else value
 
 
 def stability_of(splits: Sequence[ClusterAnswers]) -> Sequence[float] | Undefined:
-    """The mean adjusted Rand index of each split with every other, over the rows that both have placed."""
+    """The mean adjusted Rand index of each split with every other, over the rows that both have clustered."""
     if any(more_than_one(answers) for answers in splits):
         return Undefined("all rows of some split are in one cluster")
     result = np.full((len(splits), len(splits)), np.nan)
     for a, b in combinations(range(len(splits)), 2):
-        # the adjusted Rand index of two clusterings, over the rows that both place
-        cluster_answers = splits[a]
-        other = splits[b]
-        _, first, second = np.intersect1d(cluster_answers.rows, other.rows, return_indices=True)
-        clusters, shape = (
-            (cluster_answers.cluster[first], other.cluster[second]),
-            (cluster_answers.clusters, other.clusters),
+        _, first, second = np.intersect1d(splits[a].rows, splits[b].rows, return_indices=True)
+        clusters = splits[a].cluster[first], splits[b].cluster[second]
+        shape = splits[a].clusters, splits[b].clusters
+        weights = splits[a].weights[first]
+        index = _adjusted_rand(
+            _cross_table(*clusters, shape, weights), _cross_table(*clusters, shape, _own_pairs(weights))
         )
-        weights = cluster_answers.weights[first]
-        agreement = _agreement(*(_counted(*clusters, shape, summed) for summed in (weights, _own_pairs(weights))))
-        if agreement is None:
+        if index is None:
             return Undefined("some splits share fewer than two rows", "protocol: bootstrap-whole")
-        result[a, b] = result[b, a] = agreement
+        result[a, b] = result[b, a] = index
     return tuple(np.nanmean(result, axis=1).tolist())
 
 
 @score("stability", ClusterAnswers, across=stability_of, better="high", low=-1.0, high=1.0)
 def stability(answers: ClusterAnswers) -> Score:
-    """How alike the clusterings of several splits are; one alone has nothing to be compared with."""
+    """How similar the clusterings of several splits are; undefined for a single split."""
     return Undefined("there is one clustering to compare", "protocol: bootstrap-whole")
 
 
-def contingency(answers: ClusterAnswers, of_rows: Array | None = None) -> Array:
-    """Weights, or other numbers of rows, summed by label and cluster; rows without a label do not count."""
-    known = answers.truth >= 0
+def contingency(answers: ClusterAnswers, weights: Array | None = None) -> Array:
+    """The weights of rows, or other numbers, summed by label and cluster; rows without a label do not count."""
+    labelled = answers.truth >= 0
     shape = (len(answers.classes), answers.clusters)
-    summed = answers.weights if of_rows is None else of_rows
-    return _counted(answers.truth[known], answers.cluster[known], shape, summed[known])
+    weights = answers.weights if weights is None else weights
+    return _cross_table(answers.truth[labelled], answers.cluster[labelled], shape, weights[labelled])
 
 
-def _counted(values: Codes, other: Codes, shape: tuple[int, int], weights: Array) -> Array:
-    """Rows counted by two clusterings."""
+def _cross_table(values: Codes, other: Codes, shape: tuple[int, int], weights: Array) -> Array:
+    """Weights summed by two codes."""
     cells = values.astype(np.intp) * shape[1] + other
     counts = np.bincount(cells, weights=weights, minlength=shape[0] * shape[1])
     return np.asarray(counts.reshape(shape), dtype=np.float64)
 
 
-def _agreement(counts: Array, own: Array) -> float | None:
-    """The adjusted Rand index of the two clusterings that a table counts; None for fewer than two rows.
+def _adjusted_rand(counts: Array, own: Array) -> float | None:
+    """The adjusted Rand index of the rows and columns of a table of counts; None for fewer than two rows.
 
     ``own`` is what pairs of a row with itself would add to the square of each count.
     """
@@ -178,22 +173,23 @@ def _agreement(counts: Array, own: Array) -> float | None:
         return None
     expected = by_row * by_column / total
     most = (by_row + by_column) / 2.0
-    alike = most - expected <= ROUNDED * (squares[1] + squares[2])
-    return 1.0 if alike else (pairs - expected) / (most - expected)
+    if most - expected <= ROUNDED * (squares[1] + squares[2]):
+        return 1.0
+    return (pairs - expected) / (most - expected)
 
 
-def _explained(counts: Array) -> float:
-    """The share of the entropy of the rows of a table that its columns take away; 1 where there is none."""
+def _explained_entropy(counts: Array) -> float:
+    """The share of the entropy of rows that columns explain; 1 if there is no entropy."""
     entropy = entropy_of_counts(counts.sum(1))
     if entropy == 0:
         return 1.0
     shares = counts.sum(0) / counts.sum()
-    left = sum(share * entropy_of_counts(column) for share, column in zip(shares, counts.T, strict=True))
-    return float(1.0 - left / entropy)
+    conditional = sum(share * entropy_of_counts(column) for share, column in zip(shares, counts.T, strict=True))
+    return float(1.0 - conditional / entropy)
 
 
 def _own_pairs(weights: Array) -> Array:
-    """What no pair takes of a squared weight: w rows pair with each other, a part of a row not with itself."""
+    """The part of a squared weight that is no pair: w copies pair with each other, no copy with itself."""
     return np.minimum(weights, weights**2)
 
 
@@ -223,7 +219,7 @@ def aic(answers: DensityAnswers) -> Score:
 
 @mean_of_rows("reconstruction-error", ProjectionAnswers, better="low", low=0.0)
 def reconstruction_error(answers: ProjectionAnswers) -> Array:
-    """Mean squared distance of a row to what is left of it."""
+    """Mean squared distance of a row to its reconstruction."""
     return answers.error
 
 
@@ -236,7 +232,7 @@ def explained_variance(answers: ProjectionAnswers) -> Score:
     return 1 - float(answers.weights @ answers.error) / spread
 
 
-# Association rules: how often they apply to test rows, hold there, and say more than chance.
+# Association rules: how often they apply to test rows, how often they hold there, and how much beyond chance.
 #
 # Of a rule A → B, a = share of the test rows that have A, b those that have B, s those that have both.
 
@@ -244,24 +240,24 @@ LOWER_LIMITS = "a lower min_support or min_confidence would find some"
 SILENT = "rules that apply to none of the test rows, or expect what none has, are left out of the mean"
 
 
-def judged_shares(answers: RuleAnswers, weightings: Array) -> tuple[Array, Array, Array]:
-    """s, a and b of every rule (B × rules) under weightings (B × n), over the splits that have found it."""
-    known = (answers.fires != UNKNOWN).astype(np.float64)
+def rule_shares(answers: RuleAnswers, weightings: Array) -> tuple[Array, Array, Array]:
+    """s, a and b of every rule (B × rules) under weightings (B × n), over the splits whose fit has the rule."""
+    has_rule = (answers.fires != UNKNOWN).astype(np.float64)
     fires, holds = (
         np.where(answers.fires == UNKNOWN, 0, part).astype(np.float64) for part in (answers.fires, answers.holds)
     )
-    total = weightings @ known
+    total = weightings @ has_rule
     s, a, b = (ratio(weightings @ part, total) for part in (fires * holds, fires, holds))
     return s, a, b
 
 
 def some_rule(answers: RuleAnswers) -> Undefined | None:
-    """The precondition of what rules say."""
+    """Precondition: at least one rule was found."""
     return None if answers.when else Undefined("no rule was found", LOWER_LIMITS)
 
 
 def mean_over_rules(values: Under[RuleAnswers]) -> Under[RuleAnswers]:
-    """The mean of a value of rules under each weighting; rules that have none are left out."""
+    """The mean of a value of rules under each weighting; rules without a value are left out."""
 
     def under(answers: RuleAnswers, weightings: Array) -> Array:
         result = values(answers, weightings)
@@ -272,7 +268,7 @@ def mean_over_rules(values: Under[RuleAnswers]) -> Under[RuleAnswers]:
 
 
 def _silent(answers: RuleAnswers) -> tuple[str, ...]:
-    s, a, b = judged_shares(answers, answers.weights[None, :])
+    s, a, b = rule_shares(answers, answers.weights[None, :])
     return (SILENT,) if np.isnan(ratio(s, a * b)).any() else ()
 
 
@@ -284,8 +280,8 @@ NO_RULE_APPLIES = Undefined("no rule applies to a test row")
 )
 @mean_over_rules
 def lift(answers: RuleAnswers, weightings: Array) -> Array:
-    """S / (a b): 1 where the condition says nothing of what is expected."""
-    s, a, b = judged_shares(answers, weightings)
+    """S / (a b): 1 if condition and consequence are independent."""
+    s, a, b = rule_shares(answers, weightings)
     return ratio(s, a * b)
 
 
@@ -293,12 +289,12 @@ def lift(answers: RuleAnswers, weightings: Array) -> Array:
 @mean_over_rules
 def confidence(answers: RuleAnswers, weightings: Array) -> Array:
     """S / a: how often a rule holds where it applies."""
-    s, a, _ = judged_shares(answers, weightings)
+    s, a, _ = rule_shares(answers, weightings)
     return ratio(s, a)
 
 
 def why_no_conviction(answers: RuleAnswers) -> Undefined:
-    """That no rule applies, or that none is ever wrong."""
+    """Why conviction is undefined: no rule applies, or none is ever wrong."""
     applies = not np.isnan(confidence(answers, answers.weights[None, :])[0])
     return Undefined("no rule is ever wrong") if applies else NO_RULE_APPLIES
 
@@ -307,19 +303,19 @@ def why_no_conviction(answers: RuleAnswers) -> Undefined:
     "conviction", RuleAnswers, needs=(some_rule,), why=why_no_conviction, better="high", low=0.0, marks=_silent
 )
 def conviction(answers: RuleAnswers, weightings: Array) -> Array:
-    """Times as often wrong if chance alone decided: the mean of 1 - b over that of 1 - confidence."""
-    s, a, b = judged_shares(answers, weightings)
+    """How many times as often rules would be wrong by chance: the mean of 1 - b over that of 1 - confidence."""
+    s, a, b = rule_shares(answers, weightings)
     wrong = 1.0 - ratio(s, a)
     applies = ~np.isnan(wrong)
-    by_chance, found = (np.where(applies, part, 0.0).sum(axis=1) for part in (1.0 - b, wrong))
-    return ratio(by_chance, found)
+    expected, observed = (np.where(applies, part, 0.0).sum(axis=1) for part in (1.0 - b, wrong))
+    return ratio(expected, observed)
 
 
 @weighted_score("support", RuleAnswers, needs=(some_rule,), why=NO_RULE_APPLIES, **SHARE)
 @mean_over_rules
 def support(answers: RuleAnswers, weightings: Array) -> Array:
     """s: the share of rows that have all items of a rule."""
-    return judged_shares(answers, weightings)[0]
+    return rule_shares(answers, weightings)[0]
 
 
 @weighted_score(
@@ -327,8 +323,8 @@ def support(answers: RuleAnswers, weightings: Array) -> Array:
 )
 @mean_over_rules
 def support_error(answers: RuleAnswers, weightings: Array) -> Array:
-    """The distance between the support in the judged and in the training rows."""
-    distances: Array = np.abs(judged_shares(answers, weightings)[0] - np.array(answers.support))
+    """The absolute difference between the support in test rows and in training rows."""
+    distances: Array = np.abs(rule_shares(answers, weightings)[0] - np.array(answers.support))
     return distances
 
 

@@ -1,8 +1,8 @@
 """Documents as CSV: one table, whose columns are those of all tables of the document.
 
-Where a document is more than one table, ``section`` is the heading that a row stands under, and a line of text is
-a row with ``text``. A score is a number: how far its interval reaches has a column of its own, and no star says
-which is best.
+If a document has more than one table, ``section`` is the heading above a row, and a line of text is a row with
+``text``. A score is a number: the half-width or the ends of its interval have columns of their own, and no star
+marks the best.
 """
 
 from __future__ import annotations
@@ -57,19 +57,16 @@ def _rows(element: Element) -> list[Row]:
             columns: dict[str, Sequence[str]] = {}
             for index, title in enumerate(element.header):
                 cells = [row[index] for row in element.rows]
-                for name, texts in _columns(title or f"column {index + 1}", cells).items():
-                    columns[free_name(name, {SECTION, TEXT, *columns})] = texts
+                name = title or f"column {index + 1}"
+                parts = {name: [GridCell(cell.text, heights=cell.heights).written.strip() for cell in cells]}
+                # The ends of intervals are columns of their own.
+                if any(cell.reach for cell in cells):
+                    parts[f"{name} ±"] = [cell.reach for cell in cells]
+                if any(cell.ends for cell in cells):
+                    parts[f"{name} low"] = [cell.ends[0] if cell.ends else "" for cell in cells]
+                    parts[f"{name} high"] = [cell.ends[1] if cell.ends else "" for cell in cells]
+                for part, texts in parts.items():
+                    columns[free_name(part, {SECTION, TEXT, *columns})] = texts
             return [dict(zip(columns, texts, strict=True)) for texts in zip(*columns.values(), strict=True)]
         case _:
             return _rows(drawn(element, None))
-
-
-def _columns(title: str, cells: Sequence[GridCell]) -> dict[str, list[str]]:
-    """The cells of a column under its title, and the ends of their intervals where some have them."""
-    columns = {title: [GridCell(cell.text, heights=cell.heights).written.strip() for cell in cells]}
-    if any(cell.reach for cell in cells):
-        columns[f"{title} ±"] = [cell.reach for cell in cells]
-    if any(cell.ends for cell in cells):
-        columns[f"{title} low"] = [cell.ends[0] if cell.ends else "" for cell in cells]
-        columns[f"{title} high"] = [cell.ends[1] if cell.ends else "" for cell in cells]
-    return columns

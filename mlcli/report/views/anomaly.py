@@ -69,21 +69,18 @@ def _score_histogram(answers: ScoreAnswers) -> Histogram:
         parts = {name: answers.truth == code for code, name in enumerate(answers.classes)}
         if (answers.truth == UNKNOWN).any():
             parts["not known"] = answers.truth == UNKNOWN
-    edges = _edges(answers.score)
+    # Ten bins of equal width over 98 % of the scores; if a few lie far out, the last bin is wider.
+    bin_count = 10
+    low, most, high = answers.score.min(), np.quantile(answers.score, 0.98), answers.score.max()
+    if low == high:
+        edges = np.array([low, low + 1.0])
+    else:
+        edges = np.linspace(low, most if most > low else high, bin_count)
+        is_far_out = high > most + edges[1] - edges[0]
+        edges = np.append(edges, high) if is_far_out else np.linspace(low, high, bin_count + 1)
     bins = np.clip(np.searchsorted(edges, answers.score, side="right") - 1, 0, len(edges) - 2)
     counts = {name: np.bincount(bins[members], minlength=len(edges) - 1) for name, members in parts.items()}
     return histogram_of("", "score", edges, counts)
-
-
-def _edges(score: Array) -> Array:
-    """Ten bins of even width over 98 % of the scores; where a few lie far out, the last bin is wider."""
-    bins = 10
-    low, most, high = score.min(), np.quantile(score, 0.98), score.max()
-    if low == high:
-        return np.array([low, low + 1.0])
-    even = np.linspace(low, most if most > low else high, bins)
-    step = even[1] - even[0]
-    return np.append(even, high) if high > most + step else np.linspace(low, high, bins + 1)
 
 
 def _flagging_sentence(answers: ScoreAnswers) -> str:

@@ -115,29 +115,11 @@ def _rates_grid(classes: Sequence[ClassRates], counted_as: str) -> Grid:
     titles = ("precision", "recall", "f1", "specificity", "fpr", "fnr")
     header = ["class", *titles, counted_as, "predicted", "TP", "FP", "FN", "TN", "lean"]
     rows: list[list[Content]] = []
-    for of_class in classes:
-        rates = (
-            of_class.precision,
-            of_class.recall,
-            of_class.f1,
-            of_class.specificity,
-            of_class.fpr,
-            of_class.fnr,
-        )
-        counts = (
-            of_class.true_positives,
-            of_class.false_positives,
-            of_class.false_negatives,
-            of_class.true_negatives,
-        )
-        rows.append(
-            [
-                of_class.label,
-                *map(rate_text, rates),
-                *map(short, (of_class.support, of_class.predicted, *counts)),
-                f"{of_class.lean:+.{UNIT_DECIMALS}f}",
-            ]
-        )
+    for row in classes:
+        rates = (row.precision, row.recall, row.f1, row.specificity, row.fpr, row.fnr)
+        counts = (row.true_positives, row.false_positives, row.false_negatives, row.true_negatives)
+        counts_text = map(short, (row.support, row.predicted, *counts))
+        rows.append([row.label, *map(rate_text, rates), *counts_text, f"{row.lean:+.{UNIT_DECIMALS}f}"])
     return grid_of_numbers(header, rows)
 
 

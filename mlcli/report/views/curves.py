@@ -135,7 +135,11 @@ def sweep_of(sweep: Sweep, results: Sequence[CellResult]) -> Document:
         elements += decomposition_elements(models)
         numbers = tuple(float(value) for value in sweep.values if isinstance(value, int | float))
         if len(numbers) == len(sweep.values) > 1:
-            elements.append(_bias_variance_curve(sweep.over, numbers, list(models.values())[-len(numbers) :]))
+            swept = list(models.values())[-len(numbers) :]
+            terms = [list(decomposition.terms.values())[-1] for decomposition in swept]
+            lines = [("error", tuple(decomposition.error for decomposition in swept))]
+            lines += [(name, tuple(terms_at_value[name] for terms_at_value in terms)) for name in terms[0]]
+            elements.append(Curve(f"Bias and variance by {sweep.over}", sweep.over, numbers, tuple(lines)))
         return tuple(elements)
     for curve in curves_in(sweep, group):
         elements += curve_elements(curve)
@@ -144,14 +148,6 @@ def sweep_of(sweep: Sweep, results: Sequence[CellResult]) -> Document:
     if sweep.kind == "validation" and kind.picture_of_curve_at:
         elements += named(kind.picture_of_curve_at)(group)
     return tuple(elements)
-
-
-def _bias_variance_curve(over: str, values: tuple[float, ...], swept: Sequence[Decomposition]) -> Curve:
-    """The error and its parts over the numbers that a parameter takes."""
-    terms = [list(decomposition.terms.values())[-1] for decomposition in swept]
-    lines = [("error", tuple(decomposition.error for decomposition in swept))]
-    lines += [(name, tuple(of_value[name] for of_value in terms)) for name in terms[0]]
-    return Curve(f"Bias and variance by {over}", over, values, tuple(lines))
 
 
 def sweep_as_table(sweep: Sweep, results: Sequence[CellResult]) -> Document:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from mlcli.experiment.drift import Drift
 
 MOST_POINTS = 1_000
-"""Of more rows, so many are drawn at random: a terminal shows no more."""
+"""If there are more rows, this many are drawn at random: a terminal shows no more points."""
 
 
 def shipped_datasets_of(shipped: Mapping[str, str]) -> Document:
@@ -50,7 +50,7 @@ def shipped_datasets_of(shipped: Mapping[str, str]) -> Document:
 
 
 def profile_of(profile: Profile, tables: Sequence[Finding] = ()) -> Document:
-    """The whole profile, with tables that say more of the warnings."""
+    """The whole profile, with tables that explain the warnings."""
     return tuple(_profile_elements(profile, tables))
 
 
@@ -115,7 +115,7 @@ def _small_histogram(counts: Sequence[int]) -> GridCell:
 
 
 def _about_elements(about: Mapping[str, object]) -> Iterator[Element]:
-    """Source, licence and the like; what is itself a table stands below."""
+    """Source, licence and the like; tables come below them."""
     tables: dict[str, list[dict[str, object]]] = {
         key: value
         for key, value in about.items()
@@ -126,7 +126,7 @@ def _about_elements(about: Mapping[str, object]) -> Iterator[Element]:
         yield grid(["", ""], facts)
     for key, rows in tables.items():
         names = list(dict.fromkeys(name for row in rows for name in row))
-        # What is the same in all of several rows is said once.
+        # A value that all rows share is shown once, below the table.
         shared = [name for name in names if len(rows) > 1 and len({_in_words(row.get(name)) for row in rows}) == 1]
         shown = [name for name in names if name not in shared]
         columns: list[list[str]] = []
@@ -160,24 +160,24 @@ def plot_of(dataset: Dataset, names: Sequence[str]) -> Finding:
             hint = did_you_mean(name, list(by_name), "columns")
             raise DataError(f"there is no column '{name}'", where=dataset.name, hint=hint)
     columns = [by_name[name] for name in names]
-    by = columns[2] if len(columns) == 3 else dataset.schema.the("target")
-    by = by if by is not None and by.name not in names[:2] else None
-    every = np.arange(len(dataset))
+    grouping = columns[2] if len(columns) == 3 else dataset.schema.the("target")
+    grouping = grouping if grouping is not None and grouping.name not in names[:2] else None
+    all_rows = np.arange(len(dataset))
     first = columns[0]
     if len(columns) == 1:
-        return _distribution_of(dataset, first, _groups_by(dataset, by, every))
+        return _distribution_of(dataset, first, _row_groups(dataset, grouping, all_rows))
     second = columns[1]
     if first.coded and second.coded:
         return _contingency_table(dataset, first, second)
     if first.coded or second.coded:  # the levels are the groups of the numbers
         numeric, nominal = (second, first) if first.coded else (first, second)
-        return _distribution_of(dataset, numeric, _groups_by(dataset, nominal, every))
-    rows, note = every, ""
+        return _distribution_of(dataset, numeric, _row_groups(dataset, nominal, all_rows))
+    rows, note = all_rows, ""
     if len(dataset) > MOST_POINTS:
         rows = np.sort(rng_for("plot", dataset.content).choice(len(dataset), MOST_POINTS, replace=False))
         note = f"{len(rows):,} of {len(dataset):,} rows, drawn at random"
     x, y = _numbers_of(dataset, first)[rows], _numbers_of(dataset, second)[rows]
-    groups = _groups_by(dataset, by, rows)
+    groups = _row_groups(dataset, grouping, rows)
     points = tuple((name, pairs(x[members], y[members])) for name, members in groups.items())
     return Points(f"{second.name} by {first.name}", first.name, second.name, points, note=note)
 
@@ -187,18 +187,18 @@ def _numbers_of(dataset: Dataset, column: Column) -> Array:
     return np.where(cells < 0, np.nan, cells) if column.coded else cells
 
 
-def _groups_by(dataset: Dataset, by: Column | None, rows: Rows) -> dict[str, Flags]:
+def _row_groups(dataset: Dataset, column: Column | None, rows: Rows) -> dict[str, Flags]:
     """The rows of each of the six most frequent levels, or of the lower, middle and upper third of numbers."""
-    if by is None:
+    if column is None:
         return {"rows": np.ones(len(rows), bool)}
-    cells = _numbers_of(dataset, by)[rows]
-    if not by.coded:
+    cells = _numbers_of(dataset, column)[rows]
+    if not column.coded:
         low, high = np.nanquantile(cells, [1 / 3, 2 / 3])
         middle = (cells > low) & (cells <= high)
-        return {f"{by.name} to {low:.4g}": cells <= low, f"to {high:.4g}": middle, "above": cells > high}
+        return {f"{column.name} to {low:.4g}": cells <= low, f"to {high:.4g}": middle, "above": cells > high}
     codes, counts = np.unique(cells[~np.isnan(cells)], return_counts=True)
     shown = np.sort(codes[np.argsort(-counts, kind="stable")][:6])
-    groups = {by.levels[int(code)]: cells == code for code in shown}
+    groups = {column.levels[int(code)]: cells == code for code in shown}
     others = ~np.isin(cells, shown) & ~np.isnan(cells)
     return groups | ({"others": others} if others.any() else {})
 
@@ -206,15 +206,15 @@ def _groups_by(dataset: Dataset, by: Column | None, rows: Rows) -> dict[str, Fla
 def _distribution_of(dataset: Dataset, column: Column, groups: dict[str, Flags]) -> Finding:
     """The numbers of a column in bins, or its levels as bars."""
     cells = _numbers_of(dataset, column)
-    known = cells[~np.isnan(cells)]
-    title = f"{column.name}: {len(known):,} of {len(cells):,} rows"
+    present = cells[~np.isnan(cells)]
+    title = f"{column.name}: {len(present):,} of {len(cells):,} rows"
     if column.coded:
-        counts = np.bincount(known.astype(np.intp), minlength=len(column.levels)).tolist()
-        shares = tuple(f"{count / max(1, len(known)):.1%}" for count in counts)
+        counts = np.bincount(present.astype(np.intp), minlength=len(column.levels)).tolist()
+        shares = tuple(f"{count / max(1, len(present)):.1%}" for count in counts)
         return Bars(title, (column.name, "rows", "share"), column.levels, tuple(map(float, counts)), (shares,))
-    if not len(known) or not np.isfinite(np.ptp(known)):
+    if not len(present) or not np.isfinite(np.ptp(present)):
         raise DataError(f"column '{column.name}' holds nothing to draw", where=dataset.name)
-    edges = bin_edges(known, min(20, max(1, len(np.unique(known)))))
+    edges = bin_edges(present, min(20, max(1, len(np.unique(present)))))
     by_group = {
         name: np.histogram(cells[members & ~np.isnan(cells)], edges)[0] for name, members in groups.items()
     }
@@ -223,9 +223,9 @@ def _distribution_of(dataset: Dataset, column: Column, groups: dict[str, Flags])
 
 def _contingency_table(dataset: Dataset, first: Column, second: Column) -> findings.Table:
     a, b = _numbers_of(dataset, first), _numbers_of(dataset, second)
-    known = ~(np.isnan(a) | np.isnan(b))
+    present = ~(np.isnan(a) | np.isnan(b))
     counts = np.zeros((len(first.levels), len(second.levels)), np.intp)
-    np.add.at(counts, (a[known].astype(np.intp), b[known].astype(np.intp)), 1)
+    np.add.at(counts, (a[present].astype(np.intp), b[present].astype(np.intp)), 1)
     rows: list[tuple[Entry, ...]] = [
         (level, *line) for level, line in zip(first.levels, counts.tolist(), strict=True)
     ]
@@ -246,7 +246,7 @@ def joined_of(joined: JoinedTable, a: str, b: str) -> Document:
 
 
 def remarks_on_join(joined: JoinedTable, a: str, b: str) -> Iterator[str]:
-    """What should be known of a join, a sentence each; the first says how many rows found a match."""
+    """Remarks on a join, a sentence each; the first gives the number of rows with a match."""
 
     def keys_text(keys: Sequence[Key]) -> str:
         return listed([" ".join(key) for key in keys], 5)

@@ -9,7 +9,7 @@ import numpy as np
 from mlcli.core.findings import Points
 from mlcli.core.rows import SIMILARITY, groups_by
 from mlcli.data.dataset import Dataset
-from mlcli.metrics.fairness import CRITERIA, FEW, NO_PROBABILITIES, Gap, GroupRates, IndividualFairness, Rate
+from mlcli.metrics.fairness import CRITERIA, FEW, NO_PROBABILITIES, GroupRates, IndividualFairness, Rate
 from mlcli.report.document import (
     UNIT_DECIMALS,
     Content,
@@ -44,8 +44,8 @@ def fairness_of(group: Group, similarity: float = SIMILARITY) -> Iterator[Elemen
     if isinstance(dataset, Dataset):
         yield Heading("Groups")
         yield _group_sizes(dataset, list(dict.fromkeys(fairness.columns for fairness in first)))
-    for index, by in enumerate(first):
-        yield Heading(f"Fairness by {by.name}: {by.label}")
+    for index, grouping in enumerate(first):
+        yield Heading(f"Fairness by {grouping.name}: {grouping.label}")
         for model in models:
             yield _rates_grid(group[model], by_model[model][index].groups)
         if index == 0:
@@ -98,26 +98,24 @@ def _rate_cell(rate: Rate, sign: str = "") -> Content:
 
 
 def _gap_elements(by_model: Mapping[str, Sequence[GroupFairness]]) -> Iterator[Element]:
-    several_classes = any(len({fairness.label for fairness in every}) > 1 for every in by_model.values())
+    several_classes = any(len({fairness.label for fairness in by_column}) > 1 for by_column in by_model.values())
     rows: list[list[Content]] = []
-    for name, every in by_model.items():
-        for fairness in every:
-            by = f"{fairness.name}: {fairness.label}" if several_classes else fairness.name
-            rows.append([name, by, *map(_gap_cell, fairness.gaps.values())])
+    for name, by_column in by_model.items():
+        for fairness in by_column:
+            grouping = f"{fairness.name}: {fairness.label}" if several_classes else fairness.name
+            cells: list[Content] = [name, grouping]
+            for gap in fairness.gaps.values():
+                interval = "" if gap.low is None else f" [{gap.low:.2f}, {gap.high:.2f}]"
+                ratio = "" if gap.ratio is None else f"; {gap.ratio:.2f}"
+                is_known = gap.difference is not None
+                cells.append(f"{gap.difference:.{UNIT_DECIMALS}f}{interval}{ratio}" if is_known else TOO_FEW)
+            rows.append(cells)
     yield Heading("Differences between groups")
     yield grid_of_numbers(["model", "by", *CRITERIA], rows, keys=2)
     yield notes(
         "largest difference between two groups [95 % interval (Newcombe)]; smallest rate over largest",
         "the two groups were picked since they lie farthest apart, so that by chance alone it is above 0",
     )
-
-
-def _gap_cell(gap: Gap) -> Content:
-    if gap.difference is None:
-        return TOO_FEW
-    interval = "" if gap.low is None else f" [{gap.low:.2f}, {gap.high:.2f}]"
-    ratio = "" if gap.ratio is None else f"; {gap.ratio:.2f}"
-    return f"{gap.difference:.{UNIT_DECIMALS}f}{interval}{ratio}"
 
 
 def _similar_rows_elements(by_model: Mapping[str, IndividualFairness]) -> Iterator[Element]:
@@ -151,8 +149,8 @@ def _trade_off_elements(
 ) -> Iterator[Element]:
     """A table by falling accuracy, and a point for each model, those of one method in one group."""
     first = next(iter(CRITERIA))
-    every = [trade_off_of(result, fairness, names[result]) for result, fairness in by_model.items()]
-    models = [model for model in every if model.gaps[first] is not None]
+    trade_offs = [trade_off_of(result, fairness, names[result]) for result, fairness in by_model.items()]
+    models = [model for model in trade_offs if model.gaps[first] is not None]
     if len(models) < 2:
         return
     models.sort(key=lambda model: (-model.accuracy, model.gaps[first]))
@@ -177,5 +175,5 @@ def _trade_off_elements(
         "*: no other model is at least as accurate and as fair by this criterion, and better in one of them "
         "(Pareto); a model that predicts the same for everybody is fair by most of them, and of no use",
     )
-    points = tuple((method, tuple(of_method)) for method, of_method in methods.items())
+    points = tuple((method, tuple(coordinates)) for method, coordinates in methods.items())
     yield Points("", f"{first} (difference; left is fairer)", "accuracy", points)

@@ -1,4 +1,4 @@
-"""The dataset and the protocol, as they stand above each table, and the plan of an experiment before it is run."""
+"""The dataset and the protocol, shown above each table, and the plan of an experiment before it is run."""
 
 from __future__ import annotations
 
@@ -37,10 +37,15 @@ def opening(cells: Sequence[Cell]) -> Iterator[Element]:
     special = ((words, schema.the(role)) for role, words in roles.items())
     roles_text = "".join(f"; {words} '{column.name}'" for words, column in special if column is not None)
     protocols = "; ".join(dict.fromkeys(map(protocol_words, cells)))
+    # Some kinds of task count the levels of a column, such as users, instead of features.
+    counted_columns = ((role, schema.the(role)) for role in kind_named(first.kind).counts)
+    columns_text = ", ".join(counted(len(column.levels), role) for role, column in counted_columns if column)
+    if not columns_text:
+        sensitive = sum(column.sensitive for column in schema.features())
+        columns_text = counted(len(schema.features()) - sensitive, "feature")
+        columns_text += f" and {counted(sensitive, 'sensitive column')}" if sensitive else ""
     yield Heading(subject_of(first), 1)
-    yield Sentence(
-        f"{_rows_text(cells)}, {_features_text(first)}{roles_text}; {protocols}; random seed {first.seed}"
-    )
+    yield Sentence(f"{_rows_text(cells)}, {columns_text}{roles_text}; {protocols}; random seed {first.seed}")
     # Of several protocols, a note on how one of them splits the dataset names it.
     protocols_of_note: dict[str, dict[str, None]] = {}
     for cell in cells:
@@ -112,16 +117,6 @@ def _rows_text(cells: Sequence[Cell]) -> str:
     return f"{rows} ({data.unlabelled:,} without a target{left_out})"
 
 
-def _features_text(cell: Cell) -> str:
-    """How many features there are, or what the kind of task counts instead."""
-    schema = cell.dataset.schema
-    known = ((role, schema.the(role)) for role in kind_named(cell.kind).counts)
-    levels = [counted(len(column.levels), role) for role, column in known if column]
-    sensitive = sum(column.sensitive for column in schema.features())
-    beside = f" and {counted(sensitive, 'sensitive column')}" if sensitive else ""
-    return ", ".join(levels) or counted(len(schema.features()) - sensitive, "feature") + beside
-
-
 def plan_of(cells: Sequence[Cell], estimates: Sequence[CellEstimate | None]) -> Document:
     """The cells by dataset, then how many there are, and how long they may take.
 
@@ -138,14 +133,14 @@ def plan_of(cells: Sequence[Cell], estimates: Sequence[CellEstimate | None]) -> 
     to_run = counted(len(cells) - skipped - stored, "cell")
     elements.append(Sentence(f"{to_run} to run{in_store}{left_out}", "strong"))
     if estimate_of:
-        known = [estimate for cell, estimate in estimate_of.items() if not cell.skipped and estimate is not None]
-        unknown = sum(estimate.seconds is None and not _is_stored(estimate) for estimate in known)
+        given = [estimate for cell, estimate in estimate_of.items() if not cell.skipped and estimate is not None]
+        unknown = sum(estimate.seconds is None and not _is_stored(estimate) for estimate in given)
         peaks = [
             estimate.memory
-            for estimate in known
+            for estimate in given
             if estimate.memory is not None and estimate.stored < estimate.splits
         ]
-        seconds = sum(estimate.seconds or 0.0 for estimate in known)
+        seconds = sum(estimate.seconds or 0.0 for estimate in given)
         most = f", at most {size(max(peaks))} of memory at a time beside program and tables" if peaks else ""
         rest = f"; of {counted(unknown, 'cell')} the store has not seen the like" if unknown else ""
         elements.append(notes(f"estimate for what is to run: {duration(seconds)} of one core{most}{rest}"))

@@ -67,8 +67,14 @@ def verdict_sentences(verdict: Verdict | None) -> Iterator[Sentence]:
         sentences.append(f"By {metric.name}, no model beats the baseline: {standard}.")
     elif best is not None:
         opening = f"{'Best by' if verdict.code == 'best' else 'By'} {metric.name}: {_score_text(best, metric)}"
-        if baseline is not None:
-            opening += f", {_gain_text(verdict, best, baseline)}"
+        if baseline is not None and verdict.gain is None:
+            opening += f", the baseline is {_score_text(baseline, metric)}"
+        elif baseline is not None:
+            size = fixed(abs(verdict.gain or 0.0), decimals_of(metric, [best]))
+            direction = {"high": "above", "low": "below", "zero": "from"}[metric.better]
+            standard = LARGEST_CLASS if verdict.is_largest_class else f"the baseline {baseline.model}"
+            doubt = "" if verdict.gain_is_significant else " (not significant)"
+            opening += f", {size} {direction} {standard}{doubt}"
         groups = {
             "worse than": verdict.better,
             "not significantly different": verdict.alike,
@@ -79,16 +85,6 @@ def verdict_sentences(verdict: Verdict | None) -> Iterator[Sentence]:
         if verdict.selection is not None:
             sentences.append(_selection_sentence(verdict.selection, metric))
     yield Sentence(" ".join(sentences), "strong")
-
-
-def _gain_text(verdict: Verdict, best: ModelScore, baseline: ModelScore) -> str:
-    metric = verdict.scored_by
-    if verdict.gain is None:
-        return f"the baseline is {_score_text(baseline, metric)}"
-    size = fixed(abs(verdict.gain), decimals_of(metric, [best]))
-    direction = {"high": "above", "low": "below", "zero": "from"}[metric.better]
-    standard = LARGEST_CLASS if verdict.is_largest_class else f"the baseline {baseline.model}"
-    return f"{size} {direction} {standard}{'' if verdict.gain_is_significant else ' (not significant)'}"
 
 
 def _selection_sentence(selection: Selection, metric: Metric) -> str:
@@ -115,7 +111,7 @@ def _score_text(score: ModelScore, metric: Metric) -> str:
 
 
 def remarks_on(group: Group, verbose: bool = True) -> Notes:
-    """The notes below the table of one dataset; what holds for several models is said once."""
+    """The notes below the table of one dataset; notes that several models share are merged."""
     return notes(*_remarks_in_words(group, verbose))
 
 
@@ -137,7 +133,11 @@ def _remarks_in_words(group: Group, verbose: bool) -> Iterator[str]:
         if closed_forms:
             yield f"computed in closed form, equal to refitting in each split: {closed_forms}"
     yield from _score_remarks(with_code("undefined-score", "marked-score"), group)
-    yield from _infinite_scores(with_code("infinite-score"), group)
+    infinite: dict[str, list[tuple[Remark, str]]] = {}
+    for remark, name in with_code("infinite-score"):
+        infinite.setdefault(remark.metric, []).append((remark, name))
+    for metric, pairs in infinite.items():
+        yield f"{_who([name for _, name in pairs], group)}: {metric} is infinite: {pairs[0][0].why}"
     for remark, name in with_code("splits-vary"):
         if verbose or remark.beyond_rows:
             yield f"{name}: {remark.metric} varies between the splits: {remark.why}"
@@ -150,7 +150,7 @@ def _remarks_in_words(group: Group, verbose: bool) -> Iterator[str]:
 
 
 def _routes_text(remarks: Iterable[Remark]) -> str:
-    """The closed forms of a model, with the splits that each of them answered unless one answered all."""
+    """The closed forms of a model, with the number of splits of each unless one computed all."""
     routes = [remark for remark in remarks if remark.code == "closed-form"]
     if sum(route.splits or 0 for route in routes) == (routes[0].of_splits if routes else 0):
         return ", ".join(route.why for route in routes)
@@ -167,16 +167,6 @@ def _score_remarks(remarks: Iterable[tuple[Remark, str]], group: Group) -> Itera
         texts.setdefault(f"{who}: {', '.join(names)}", []).append(why)
     for subject, reasons in texts.items():
         yield from _first_of_many(subject, reasons)
-
-
-def _infinite_scores(remarks: Iterable[tuple[Remark, str]], group: Group) -> Iterator[str]:
-    """The models whose score by a metric is infinite, once for all of them."""
-    names: dict[str, list[str]] = {}
-    reasons: dict[str, str] = {}
-    for remark, name in remarks:
-        names.setdefault(remark.metric, []).append(name)
-        reasons.setdefault(remark.metric, remark.why)
-    yield from (f"{_who(names[metric], group)}: {metric} is infinite: {why}" for metric, why in reasons.items())
 
 
 def _fit_warnings(remarks: Iterable[tuple[Remark, str]], group: Group) -> Iterator[str]:
@@ -203,7 +193,7 @@ def _who(names: list[str], group: Group) -> str:
 
 
 def _first_of_many(subject: str, texts: list[str]) -> Iterator[str]:
-    """The first three texts and how many more there are: with 200 classes nobody reads one for each."""
+    """The first three texts and the number of the others: there may be one for each of 200 classes."""
     yield from (f"{subject}: {text}" for text in texts[:3])
     if len(texts) > 3:
         yield f"{subject}: {len(texts) - 3} more like these; --json has all of them"
@@ -225,7 +215,7 @@ GATE_SENTENCES: dict[FindingCode, str] = {
 
 
 def gate_sentence(finding: GateFinding) -> str:
-    """What was found of an expectation, in words."""
+    """The finding of a gate, in words."""
     change = "" if finding.value is None else f"{finding.metric} {finding.value:+.4g}"
     if finding.code == "bound":
         score = f"score {finding.score:.4g}"

@@ -22,6 +22,7 @@ from mlcli.report.document import (
     GridCell,
     Heading,
     Legend,
+    Style,
     decimals_of,
     fixed,
     grid,
@@ -87,9 +88,20 @@ def table_of_models(
 
 def _grid_of_scores(done: Group, metrics: Sequence[Metric], from_best: Mapping[ModelResult, GridCell]) -> Grid:
     """Names, the rows that saved models are scored on, and the scores."""
-    keys: dict[str, Sequence[GridCell]] = {"model": list(map(strong, done.values()))}
+    keys: dict[str, list[GridCell]] = {"model": list(map(strong, done.values()))}
     if any(result.cell.model.saved is not None for result in done):
-        keys["scored on"] = list(map(_scored_rows, done))
+        keys["scored on"] = []
+        for result in done:
+            cell = result.cell
+            style: Style = ""
+            if cell.model.saved is None:
+                text = "its training rows" if cell.protocol.use == WHOLE else "unseen rows"
+            elif cell.learned_rows:
+                text = f"{cell.labelled_rows} rows, {cell.learned_rows} SEEN"
+                style = "bad" if result.contaminated else ""
+            else:
+                text = f"{cell.labelled_rows} unseen rows"
+            keys["scored on"].append(GridCell(text, style))
     columns: dict[str, list[GridCell]] = {}
     for metric in metrics:
         means = [result.summaries[metric.name].mean for result in done if not result.is_baseline]
@@ -116,15 +128,6 @@ def _grid_of_scores(done: Group, metrics: Sequence[Metric], from_best: Mapping[M
     columns["seconds"] = [GridCell(seconds_of(result), "weak") for result in done]
     rows = zip(*keys.values(), *columns.values(), strict=True)
     return grid_of_numbers([*keys, *columns], rows, len(keys))
-
-
-def _scored_rows(result: ModelResult) -> GridCell:
-    cell = result.cell
-    if cell.model.saved is None:
-        return GridCell("its training rows" if cell.protocol.use == WHOLE else "unseen rows")
-    if not cell.learned_rows:
-        return GridCell(f"{cell.labelled_rows} unseen rows")
-    return GridCell(f"{cell.labelled_rows} rows, {cell.learned_rows} SEEN", "bad" if result.contaminated else "")
 
 
 def seconds_of(result: ModelResult) -> str:
@@ -218,20 +221,17 @@ def spread_elements(group: Group, metric: Metric) -> Iterator[Element]:
         deviation = "-" if summary.std is None else fixed(summary.std, decimals)
         quantiles = (fixed(value, decimals) for value in (ordered[0], ordered[len(ordered) // 2], ordered[-1]))
         rows.append([strong(group[result]), deviation, *quantiles])
-        if is_share:
-            rows[-1] += [_wald_text(result, summary, decimals), _stability_text(result, values)]
+        if is_share and summary.mean is not None:
+            wald_interval = wald(summary.mean, effective_rows(distinct(result.answers).weights))
+            low, high = (fixed(end or 0.0, decimals) for end in (wald_interval.low, wald_interval.high))
+            rows[-1] += [f"{low} to {high}", _stability_text(result, values)]
+        elif is_share:
+            rows[-1] += ["-", _stability_text(result, values)]
     header = ["model", "sd", "lowest", "median", "highest", *["Wald", "the splits are"] * is_share]
     yield Heading(f"{metric.name} over the splits")
     yield grid(header, rows, right=range(1, 6))
     wald_note = "; Wald: no width where no row is wrong" if is_share else ""
     yield notes(f"sd: standard deviation over splits (n - 1){wald_note}")
-
-
-def _wald_text(result: ModelResult, summary: Summary, decimals: int | None) -> str:
-    if summary.mean is None:
-        return "-"
-    interval = wald(summary.mean, effective_rows(distinct(result.answers).weights))
-    return f"{fixed(interval.low or 0.0, decimals)} to {fixed(interval.high or 0.0, decimals)}"
 
 
 def _stability_text(result: ModelResult, values: Sequence[float]) -> str:
@@ -244,12 +244,13 @@ def _stability_text(result: ModelResult, values: Sequence[float]) -> str:
 
 def scores_by_series(group: Group, metric: Metric) -> Iterator[Element]:
     """One metric over what was swept: a line for each value, a column for each model, and their curves."""
-    every = [series for result in group for series in series_of(result)]
-    for over in dict.fromkeys(series.over for series in every if not series.line):
-        of_models = {group[series.scored]: series for series in every if series.over == over and not series.line}
-        yield from _table_of_series(of_models, metric, f"{metric.name} by {over}")
-    for result in dict.fromkeys(series.scored for series in every if series.line):
-        lines = {series.line: series for series in every if series.scored is result}
+    all_series = [series for result in group for series in series_of(result)]
+    plain = [series for series in all_series if not series.line]
+    for over in dict.fromkeys(series.over for series in plain):
+        by_model = {group[series.scored]: series for series in plain if series.over == over}
+        yield from _table_of_series(by_model, metric, f"{metric.name} by {over}")
+    for result in dict.fromkeys(series.scored for series in all_series if series.line):
+        lines = {series.line: series for series in all_series if series.scored is result}
         over = next(iter(lines.values())).over
         yield from _table_of_series(lines, metric, f"{group[result]}: {metric.name} by {over}")
 
@@ -270,8 +271,8 @@ def _table_of_series(series_by_name: Mapping[str, Series], metric: Metric, title
     rows: list[list[Content]] = []
     for value, learned, at_value in zip(values, train_rows, summaries, strict=True):
         cells = _cells_at_value(metric, value, at_value)
-        known = [learned] if with_train_rows else []
-        rows.append([strong(short(value)), *known, *(cells.get(series, GridCell("")) for series in every)])
+        learned_cell = [learned] if with_train_rows else []
+        rows.append([strong(short(value)), *learned_cell, *(cells.get(series, GridCell("")) for series in every)])
     header = [first.over, *["rows learned from"] * with_train_rows, *series_by_name]
     yield Heading(title)
     yield grid(header, rows, right=range(len(header)))
@@ -322,7 +323,7 @@ Row = Mapping[str, str]
 
 
 def scores_as_table(scored: Iterable[ModelResult]) -> Document:
-    """The table of all models; one that has no scores has a row that says why."""
+    """The table of all models; a model without scores has a row with the reason."""
     return table_of_rows(row for result in scored for row in score_rows(result))
 
 

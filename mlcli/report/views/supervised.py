@@ -126,26 +126,22 @@ def _scores_by_size(answers: RankAnswers) -> Grid:
         assert metric.per_unit is not None
         is_defined = isinstance(metric.compute(answers), float)
         values_by_group[name] = metric.per_unit(answers) if is_defined else np.full(len(answers.names), np.nan)
-    values_by_group["best first"] = _best_row_first(answers)
+    # For each group, the share of the rows with the highest score that are most relevant.
+    count = len(answers.names)
+    first = places(answers.score, answers.group) == 1
+    most_relevant = places(answers.relevance, answers.group) == 1
+    tops = np.bincount(answers.group[first], minlength=count)
+    shares = np.bincount(answers.group[first & most_relevant], minlength=count) / tops
+    values_by_group["best first"] = np.where(np.isnan(pairs_in_order(answers)), np.nan, shares)
     rows: list[list[str]] = []
     for least, most in size_ranges(sizes):
         members = (sizes >= least) & (sizes <= most)
         row = [str(least) if least == most else f"{least} to {most}", str(int(members.sum()))]
         for values in values_by_group.values():
-            known = values[members & ~np.isnan(values)]
-            row.append(fixed(float(known.mean()), UNIT_DECIMALS) if len(known) else "-")
+            values = values[members & ~np.isnan(values)]
+            row.append(fixed(float(values.mean()), UNIT_DECIMALS) if len(values) else "-")
         rows.append(row)
     return grid_of_numbers(["rows in group", "groups", *values_by_group], rows)
-
-
-def _best_row_first(answers: RankAnswers) -> Array:
-    """For each group, the share of the rows with the highest score that are most relevant."""
-    count = len(answers.names)
-    first = places(answers.score, answers.group) == 1
-    best = places(answers.relevance, answers.group) == 1
-    tops = np.bincount(answers.group[first], minlength=count)
-    shares = np.bincount(answers.group[first & best], minlength=count) / tops
-    return np.where(np.isnan(pairs_in_order(answers)), np.nan, shares)
 
 
 def size_ranges(sizes: Rows) -> list[tuple[int, int]]:
@@ -198,7 +194,15 @@ def lists_in(title: str, answers: RatingAnswers) -> Iterator[Element]:
     best = np.argsort(-hits, kind="stable")
     users = answers.user[np.unique(lists, return_index=True)[1]]
     one_for_each = best[np.sort(np.unique(users[best], return_index=True)[1])]
-    examples = [_list_cells(answers, np.flatnonzero(lists == chosen)) for chosen in one_for_each[:3]]
+    examples: list[list[Content]] = []
+    for chosen in one_for_each[:3]:
+        in_list = np.flatnonzero(lists == chosen)
+        liked = dict(zip(answers.item[in_list].tolist(), answers.liked[in_list].tolist(), strict=True))
+        marks = {True: " +", False: " -", None: ""}
+        top = answers.top[in_list[0]].tolist()
+        items = [answers.items[item] + marks[liked.get(item)] for item in top if item >= 0]
+        user = int(answers.user[in_list[0]])
+        examples.append([strong(answers.users[user] if user >= 0 else "a new user"), ", ".join(items)])
     if examples:
         yield grid(["user", "recommended, best first"], examples)
         yield notes(
@@ -209,14 +213,6 @@ def lists_in(title: str, answers: RatingAnswers) -> Iterator[Element]:
 
 def _score_text(score: Score) -> str:
     return "undefined" if isinstance(score, Undefined) else fixed(score, UNIT_DECIMALS)
-
-
-def _list_cells(answers: RatingAnswers, rows: Rows) -> list[Content]:
-    liked = dict(zip(answers.item[rows].tolist(), answers.liked[rows].tolist(), strict=True))
-    marks = {True: " +", False: " -", None: ""}
-    items = [answers.items[item] + marks[liked.get(item)] for item in answers.top[rows[0]].tolist() if item >= 0]
-    user = int(answers.user[rows[0]])
-    return [strong(answers.users[user] if user >= 0 else "a new user"), ", ".join(items)]
 
 
 def predicted_by_rating(group: Group) -> Iterator[Element]:

@@ -44,29 +44,25 @@ SCORE = "score"
 
 
 def trained_of(cell: Cell, trained: Trained, answers: Explanation = ()) -> Document:
-    """The model, its steps, notes and warnings, what it learned, and its answers to questions."""
+    """The model, its steps, notes and warnings, what it learned, and ``answers`` to queries."""
     count = adjustable_parameters(trained.pipeline, trained.rows.table)
     complexity = "" if count is None else f"; {short(count)} adjustable parameter{'s' * (count != 1)}"
     settings = settings_of(cell.model, MODELS) or "default parameters"
     steps = steps_of(cell)
+    learned, unlabelled = counted(len(trained.rows), "row"), len(cell.dataset) - len(trained.rows)
+    if unlabelled != cell.dataset.unlabelled:  # the kind of task left out rows that have a target
+        learned = f"{len(trained.rows):,} of {counted(len(cell.dataset), 'row')}"
+    elif unlabelled and learns_from_unlabelled(cell):
+        learned += f", and from {unlabelled:,} more that have no target"
+    elif unlabelled:
+        learned += f" ({unlabelled:,} without a target left out)"
     return (
         Heading(f"{cell.model.use} on {subject_of(cell)}", 1),
-        Sentence(f"learned from {_learned_rows(cell, trained)}; {settings}{complexity}"),
+        Sentence(f"learned from {learned}; {settings}{complexity}"),
         *([Sentence(f"steps before it: {steps}")] if steps else []),
         notes(*cell.dataset.notes, *(f"warning: {text}" for text in trained.warnings), mark="-"),
         *explained((*_findings_of(cell, trained), *answers)),
     )
-
-
-def _learned_rows(cell: Cell, trained: Trained) -> str:
-    rows, unlabelled = counted(len(trained.rows), "row"), len(cell.dataset) - len(trained.rows)
-    if not unlabelled:
-        return rows
-    if unlabelled != cell.dataset.unlabelled:  # its kind of task has left out rows that have a target
-        return f"{len(trained.rows):,} of {counted(len(cell.dataset), 'row')}"
-    if learns_from_unlabelled(cell):
-        return f"{rows}, and from {unlabelled:,} more that have no target"
-    return f"{rows} ({unlabelled:,} without a target left out)"
 
 
 def _findings_of(cell: Cell, trained: Trained) -> Explanation:
@@ -152,7 +148,7 @@ def explained_answers_of(answers: Sequence[ExplainedAnswer], left_out: int) -> D
 
 
 def answers_explained(saved: SavedModel, rows: AlignedRows, chosen: Sequence[int] = ()) -> list[ExplainedAnswer]:
-    """The predictions of the chosen rows, or of the first; a row is numbered from 1."""
+    """The predictions of the chosen rows, or of the first ones; rows are numbered from 1."""
     if not len(rows):
         raise DataError("has column names but no rows", where=rows.records.name)
     for number in chosen:
@@ -170,16 +166,16 @@ def answers_explained(saved: SavedModel, rows: AlignedRows, chosen: Sequence[int
 
 def _predicted_together(saved: SavedModel, rows: AlignedRows, chosen: Sequence[int]) -> Iterator[tuple[str, Rows]]:
     """Each row for itself, or the sequences in which the rows stand; the first 20 rows where none are chosen."""
-    wanted = np.array(chosen, np.intp) - 1 if chosen else np.arange(min(len(rows), MOST_EXPLAINED))
+    indices = np.array(chosen, np.intp) - 1 if chosen else np.arange(min(len(rows), MOST_EXPLAINED))
     beside = rows.texts(saved.by_role)
     if "sequence" not in kind_named(saved.kind).roles or "sequence" not in beside:
-        yield from ((f"Row {row + 1}", np.array([row])) for row in wanted.tolist())
+        yield from ((f"Row {row + 1}", np.array([row])) for row in indices.tolist())
         return
     names = beside["sequence"]
     order = np.array(beside["order"], np.float64) if "order" in beside else None
     sequence = numbered_by_appearance(names)
     sorted_rows = in_order(sequence, order)
-    for number in dict.fromkeys(sequence[wanted].tolist()):
+    for number in dict.fromkeys(sequence[indices].tolist()):
         inside = sorted_rows[sequence[sorted_rows] == number]
         yield f"Sequence {names[inside[0]]}", inside
 
