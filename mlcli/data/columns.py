@@ -39,7 +39,7 @@ SEEMS_MISSING = {
     *("?", "na", "n/a", "n.a.", "n.a", "#n/a", "<na>", "nan", "null", "none", "nil", "-", "--", ".", "missing"),
     *("unknown", "not available", "#value!", "#div/0!", "#ref!"),
 }
-"""Words that often stand for an empty cell; they are read as they are, and the user is told."""
+"""Words that often mean a missing cell; they are read as they are, with a note."""
 NO_SYNONYMS: Mapping[str, str] = MappingProxyType({})
 SHOWN_VALUES = 5
 NO_NUMBER = "correct the cell, or declare the column nominal"
@@ -83,13 +83,13 @@ def inferred(text: TextColumn, declaration: Declaration, records: Records) -> Ty
 def coded_by(
     text: TextColumn, column: Column, declaration: Declaration, *, keep_new: bool
 ) -> tuple[TypedColumn, dict[str, int]]:
-    """Cells as codes of the levels of a column, and how often each value stands that is none of them.
+    """Cells as codes of the levels of a column, and the counts of values that are no level.
 
-    Numbers are known by their value. With ``keep_new``, new values become further levels after the known ones.
+    Numbers are compared by value. With ``keep_new``, new values become further levels after the known ones.
     """
     synonyms = _levels_of_numbers(present(text, declaration), column.levels)
-    known = {"", *declaration.missing, *column.levels, *synonyms}
-    new = {value: count for value, count in text.count_of.items() if value not in known}
+    old = {"", *declaration.missing, *column.levels, *synonyms}
+    new = {value: count for value, count in text.count_of.items() if value not in old}
     levels = (*column.levels, *(sorted(new) if keep_new else ()))
     empty = declaration.empty if declaration.empty in column.levels else None
     typed = as_levels(text, column.kind, levels, True, empty, synonyms)
@@ -149,14 +149,14 @@ def _parsed(text: TextColumn, values: list[str], delimiter: str) -> _Parsed | No
         distinct = as_numbers(values, decimal)
         if distinct is None:
             continue
-        of_values, missing = distinct, len(values) < len(text.values)
+        numbers, missing = distinct, len(values) < len(text.values)
         if missing:
-            are_present = set(values)
-            of_values = np.full(len(text.values), np.nan)
-            of_values[[value in are_present for value in text.values]] = distinct
+            present_values = set(values)
+            numbers = np.full(len(text.values), np.nan)
+            numbers[[value in present_values for value in text.values]] = distinct
         with_comma = next((value for value in values if "," in value), "") if decimal == "," else ""
         with_point = maybe_grouped(values) if decimal == "." else ""
-        return _Parsed(distinct, Numbers(of_values[text.which], missing, with_comma, with_point))
+        return _Parsed(distinct, Numbers(numbers[text.which], missing, with_comma, with_point))
     return None
 
 
@@ -169,7 +169,7 @@ def _typed_numbers(
 
 
 def _rounding_notes(name: str, values: Sequence[str], numbers: Array) -> tuple[str, ...]:
-    """A note on a number that is not what was written."""
+    """A note on a number that was rounded when it was read."""
     rounded = rounded_among(values, numbers)
     if rounded is None:
         return ()
@@ -229,7 +229,7 @@ def _doubts(text: TextColumn, values: Sequence[str], others: Sequence[str], reco
 
 
 def _missing_note(text: TextColumn, words: Sequence[str], then: str) -> str:
-    """Asks about all words at once: a list of one of them would leave the others as they are."""
+    """One note on all words: a list of one of them would leave the others as they are."""
     cells = listed([f"'{word}' in {counted(text.count_of[word], 'cell')}" for word in words])
     quoted = ", ".join(f'"{word}"' for word in words)
     read, means = "was read as it stands", "it means"
@@ -271,7 +271,7 @@ def as_levels(
     codes = np.array([code_of.get(value, MISSING_CODE) for value in text.values], dtype=np.int32)
     cells = codes[text.which] if len(codes) else np.empty(0, np.int32)
     missing = bool((codes == MISSING_CODE).any())
-    # if many cells are missing, that may be a level of its own; fewer rows do not repay one more parameter
+    # if many cells are missing, that may be a level of its own; with fewer rows it is not worth a parameter
     often = missing and len(cells) >= 100 and float((cells == MISSING_CODE).mean()) >= 0.2
     return TypedColumn(Column(text.name, kind, levels, missing, often), cells, declared, "")
 
@@ -292,11 +292,23 @@ def declared(text: TextColumn, declaration: Declaration, records: Records) -> Ch
             hint = "declare it nominal, or give it two levels"
             return as_levels(text, "boolean", levels, True), [Problem(what, where=records.name, hint=hint)]
         declaration = replace(declaration, levels=levels)
-    return _declared_levels(text, declaration, records)
+    values = present(text, declaration)
+    empty_level = [declaration.empty] if declaration.empty is not None else []
+    levels = declaration.levels or sorted_levels(list({*values, *empty_level}))
+
+    def hint_for(value: str) -> str:
+        close = nearest(value, levels)
+        return f"did you mean '{close}'?" if close else f"levels: {listed(levels)}"
+
+    level_set = set(levels)
+    unknown = [value for value in values if value not in level_set]
+    problems = _cell_problems(text, records, unknown, "is not a level of it", hint_for)
+    typed = as_levels(text, declaration.kind or "nominal", levels, True, declaration.empty)
+    return replace(typed, why="in the sidecar"), problems
 
 
 def retyped(text: TextColumn, declaration: Declaration, kind: str, records: Records) -> Checked:
-    """A column typed as a kind that is not declared but that a task needs."""
+    """A column typed as the kind that a task needs, which is not declared."""
     typed, problems = declared(text, replace(declaration, kind=kind, levels=(), range=None), records)
     return replace(typed, declared=False), [
         replace(problem, hint="correct the cell") if problem.hint == NO_NUMBER else problem for problem in problems
@@ -347,22 +359,6 @@ def _number_hint(value: str) -> str:
     if NUMBER.fullmatch(re.sub(f"[,{GROUPING}]", "", value)):
         return "numbers are written without thousands separators, with a decimal point"
     return NO_NUMBER
-
-
-def _declared_levels(text: TextColumn, declaration: Declaration, records: Records) -> Checked:
-    values = present(text, declaration)
-    of_empty = [declaration.empty] if declaration.empty is not None else []
-    levels = declaration.levels or sorted_levels(list({*values, *of_empty}))
-
-    def hint(value: str) -> str:
-        close = nearest(value, levels)
-        return f"did you mean '{close}'?" if close else f"levels: {listed(levels)}"
-
-    known = set(levels)
-    unknown = [value for value in values if value not in known]
-    problems = _cell_problems(text, records, unknown, "is not a level of it", hint)
-    typed = as_levels(text, declaration.kind or "nominal", levels, True, declaration.empty)
-    return replace(typed, why="in the sidecar"), problems
 
 
 def _cell_problems(

@@ -38,7 +38,7 @@ BLOCK = 1 << 20
 
 
 class NotPlainError(Exception):
-    """The file needs a closer look."""
+    """The compiled pass cannot read the file."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +81,7 @@ class PlainText:
             first = max(end, first + 1)
 
     def extent(self, first: int, end: int) -> tuple[int, int]:
-        """Where some rows stand in the file."""
+        """The byte range of some rows in the file."""
         last = int(self.starts[end]) if end < len(self.starts) else self.source.size
         return int(self.starts[first]), last
 
@@ -196,7 +196,7 @@ class _RowReader:
                 self.resize(int(1.02 * len(self.starts)) + 16)
 
     def resize(self, rows: int) -> None:
-        """Make space for so many rows, in place."""
+        """Resize the arrays to a number of rows, in place."""
         self.cells.resize(rows)
         self.starts.resize(rows, refcheck=False)
         self.lines.resize(rows, refcheck=False)
@@ -272,7 +272,7 @@ def _numbered(plain: PlainText, columns: Sequence[int]) -> tuple[Texts, Codes]:
 
 
 def _empty_texts(columns: int, letters: int = 0, texts: int = 1 << 8) -> Texts:
-    """No texts yet, with space for so many letters and texts."""
+    """No texts yet, with space for these numbers of letters and texts."""
     return Texts(
         letters=np.empty(letters, np.uint8),
         ends=np.zeros(texts + 1, np.int64),
@@ -285,10 +285,10 @@ def _empty_texts(columns: int, letters: int = 0, texts: int = 1 << 8) -> Texts:
 
 
 def _with_space(texts: Texts, letters: int) -> Texts:
-    """The same texts, with space for so many more letters and for more than a few texts."""
-    columns, known = len(texts.known) - 1, int(texts.known[-1])
-    space, letters = len(texts.hashes), letters + int(texts.ends[known])
-    if letters <= len(texts.letters) and known + columns < space // 2:
+    """The same texts, with space for that many more letters and for more texts."""
+    columns, count = len(texts.known) - 1, int(texts.known[-1])
+    space, letters = len(texts.hashes), letters + int(texts.ends[count])
+    if letters <= len(texts.letters) and count + columns < space // 2:
         return texts
     larger = _empty_texts(columns, 2 * letters, 2 * (space + columns))
     larger.letters[: len(texts.letters)] = texts.letters
@@ -297,7 +297,7 @@ def _with_space(texts: Texts, letters: int) -> Texts:
     larger.owners[: len(texts.owners)] = texts.owners
     larger.numbers[: len(texts.numbers)] = texts.numbers
     larger.known[:] = texts.known
-    place_again(larger.hashes, known, larger.table)
+    place_again(larger.hashes, count, larger.table)
     return larger
 
 

@@ -146,19 +146,25 @@ def load(
         sidecar = replace(sidecar, positive=positive, anomaly=(positive,))
     typed = _typed_columns(records, sidecar)
     requested = RequestedRoles(target, tuple(sensitive), tuple(drop))
-    roles, wanted = _roles_and_task(typed, sidecar, records, requested, task)
+    roles, task_to_do = _roles_and_task(typed, sidecar, records, requested, task)
     if positive is not None and _target_name(roles) is None:
         what = f"there is no target that '{positive}', the positive class, could be a level of"
         raise DataError(what, where=records.name, hint="leave it out, or choose a target with --target COLUMN")
-    typed = {name: _marked(column, roles[name].role, sidecar) for name, column in typed.items()}
-    dataset = _with_counted_rows(_dataset(records, sidecar, typed, roles, wanted))
+    typed = {name: _with_role(column, roles[name].role, sidecar) for name, column in typed.items()}
+    dataset = _with_counted_rows(_dataset(records, sidecar, typed, roles, task_to_do))
     if in_long_form(dataset):
         dataset = in_wide_form(dataset, records)
     if dataset.unlabelled == len(dataset):
         what = f"the target '{_target_name(roles)}' is empty in every row"
         raise DataError(what, where=records.name, hint="choose another target with --target COLUMN")
     name = sidecar.name or (stem_of(source.path) if source.path else source.name)
-    notes = (*dataset.notes, *_notes_on_bands(typed), *column_warnings(dataset))
+    band_notes = [
+        f"'{name}' holds numbers: its groups are quarters of the rows ({listed(column.column.groups)}); "
+        "levels make others"
+        for name, column in typed.items()
+        if column.column.bands
+    ]
+    notes = (*dataset.notes, *band_notes, *column_warnings(dataset))
     recipe = None
     if source.path is not None:
         sidecar_text = source.document.source if source.document else None
@@ -183,9 +189,9 @@ def load_by_recipe(recipe: Recipe) -> Dataset:
 
 
 def layout_of(document: Document | None, earlier: Sidecar | None = None) -> FileLayout:
-    """What a sidecar says about the file itself; what is wrong is reported when the whole sidecar is read.
+    """The layout of the file as its sidecar declares it; errors are reported when the whole sidecar is read.
 
-    If names of an ``earlier`` file were declared to look like numbers, they may do so in this one.
+    If the names of an ``earlier`` file were allowed to look like numbers, so are those of this one.
     """
     given = document.value if document is not None and isinstance(document.value, dict) else {}
     delimiter = DELIMITER_WORDS.get(str(given.get("delimiter")), given.get("delimiter"))
@@ -227,19 +233,19 @@ def _roles_and_task(
     refuse_unusable(typed, roles, records)
     target = _target_name(roles)
     implied = marked_task((given.role for given in roles.values()), typed[target] if target else None)
-    wanted = wanted_task(target, task, sidecar, records) or implied
-    if target and has_no_target(wanted):
-        note = f"{wanted} has no target: '{target}' is a column like the others"
+    chosen_task = wanted_task(target, task, sidecar, records) or implied
+    if target and has_no_target(chosen_task):
+        note = f"{chosen_task} has no target: '{target}' is a column like the others"
         roles[target] = AssignedRole("feature", note=note if requested.target else "")
-    return roles, wanted
+    return roles, chosen_task
 
 
 def _target_name(roles: Mapping[str, AssignedRole]) -> str | None:
     return next((name for name, given in roles.items() if given.role == "target"), None)
 
 
-def _marked(typed: TypedColumn, role: str, sidecar: Sidecar) -> TypedColumn:
-    """The column, marked if most models do not see it, with the groups that sensitive numbers make."""
+def _with_role(typed: TypedColumn, role: str, sidecar: Sidecar) -> TypedColumn:
+    """The column with what its role implies: whether models see it, and groups (bands) of sensitive numbers."""
     column = typed.column
     bands: tuple[float, ...] = ()
     is_hidden = role == "sensitive" and not sidecar.of(column.name).feature
@@ -249,13 +255,6 @@ def _marked(typed: TypedColumn, role: str, sidecar: Sidecar) -> TypedColumn:
             begins = np.unique(np.quantile(numbers, (0.25, 0.5, 0.75), method="higher"))
             bands = tuple(float(begin) for begin in begins if begin > numbers.min())
     return replace(typed, column=replace(column, sensitive=is_hidden, context=role == "context", bands=bands))
-
-
-def _notes_on_bands(typed: Mapping[str, TypedColumn]) -> Iterator[str]:
-    for name, column in typed.items():
-        if column.column.bands:
-            groups = listed(column.column.groups)
-            yield f"'{name}' holds numbers: its groups are quarters of the rows ({groups}); levels make others"
 
 
 def _dataset(
@@ -296,7 +295,7 @@ def _dataset(
 
 
 def _with_counted_rows(dataset: Dataset) -> Dataset:
-    """Each row repeated as often as its count says.
+    """Repeat each row by its count.
 
     The copies are split as separate rows; a weight would put all of them on one side of a split.
     """

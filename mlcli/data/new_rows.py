@@ -66,7 +66,7 @@ class AlignedRows:
     letters: bool = False
     """Whether the model looks at the letters of values that were not there in training."""
     absent_features: tuple[str, ...] = ()
-    """Columns that the model knows and the rows lack; what they stand for counts as not there."""
+    """Columns of the model that the rows lack; they count as absent (no, or missing)."""
 
     def __len__(self) -> int:
         return len(self.records)
@@ -144,7 +144,7 @@ def aligned(
     _refuse_absent(needed, records, hint_where_none)
     typed, unseen, problems = list[TypedColumn](), list[UnseenLevel](), list[Problem]()
     for column in columns:
-        if column.name not in names:  # what it stands for is not there: no, or unknown
+        if column.name not in names:  # an absent column: no, or missing
             is_boolean = column.kind == "boolean"
             cells = np.zeros(len(records), np.int32) if is_boolean else empty_cells(column, len(records))
             typed.append(TypedColumn(column, cells, declared=False, why=""))
@@ -279,7 +279,7 @@ def refuse_overflow(rows: AlignedRows) -> None:
 
 
 def records_of(reference: str) -> Records:
-    """The text of a file, or of standard input (``-``), as its sidecar says that it is laid out."""
+    """The text of a file, or of standard input (``-``), in the layout that its sidecar declares."""
     return _records(reference, Sidecar())[0]
 
 

@@ -27,7 +27,7 @@ class NumberSummary:
     """With n - 1; None for one number."""
     distinct: int
     discrete: bool
-    """Whether every number is whole, unless the sidecar says otherwise."""
+    """Whether every number is whole, or as the sidecar declares."""
     counts: tuple[int, ...]
     edges: tuple[float, ...]
     """The ends of the bins, one more than there are counts."""
@@ -55,7 +55,7 @@ class LevelSummary:
 
 @dataclass(frozen=True)
 class ColumnProfile:
-    """One column: what it is, who said so, and what is in it."""
+    """One column: its kind and role, where they come from, and its values."""
 
     name: str
     kind: str
@@ -82,7 +82,7 @@ class Profile:
     classes: tuple[LevelCount, ...]
     """The balance of a target of levels, in the order of the levels."""
     notes: tuple[str, ...]
-    """What was guessed or looked odd while reading."""
+    """Guesses and oddities noted while reading."""
     warnings: tuple[str, ...]
     """What looks odd in the cells."""
     about: Mapping[str, Any]

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FileLayout:
-    """What a sidecar says about the file itself; None is found out."""
+    """The layout of a file as its sidecar declares it; None: to be found out."""
 
     delimiter: str | None = None
     header: bool | None = None
@@ -78,7 +78,7 @@ class TextColumn:
     numbers: Numbers | None = None
     """The cells as numbers, if the reader of the file has parsed them as such."""
     in_words: bool = False
-    """Whether the file itself says that the cells are words, even if they look like numbers."""
+    """Whether the file declares its cells as text, even if they look like numbers."""
 
     @staticmethod
     def of(name: str, values: list[str], which: Codes) -> TextColumn:
@@ -152,7 +152,7 @@ class Records:
         return f"{'line' if self.has_lines else 'row'} {self.lines[row]}"
 
     def place(self, row: int, column: str) -> str:
-        """Where a cell stands, for messages."""
+        """The place of a cell in the file, for messages."""
         line = f":{self.lines[row]}" if self.has_lines else f", row {self.lines[row]}"
         return f"{self.name}{line}, column '{column}'"
 
@@ -166,7 +166,7 @@ SIGNATURES = (
     (b"<html", "a web page", "download the raw file"),
 )
 LARGE = 1 << 24
-"""Files with more bytes repay loading the compiled pass."""
+"""For files with more bytes the compiled pass is faster."""
 
 
 def read_file(path: Path) -> Records:
@@ -251,9 +251,9 @@ def _refuse_other_formats(content: bytes, name: str) -> None:
 
 DELIMITERS = (",", ";", "\t", "|")
 RARER = ("^", ":")
-"""Found in names and cells as well: taken only if no other one splits, and if all rows have as many cells."""
+"""Also common in names and cells: used only if no other one splits, and all rows get the same number of cells."""
 SNIFFED_TEXT = 65536
-"""How much of the beginning is looked at to find the delimiter."""
+"""How many characters at the beginning are used to find the delimiter."""
 ABOVE_THE_NAMES = "the first line holds the names of all columns; remove what stands above it"
 
 
@@ -320,20 +320,20 @@ def _fitting_rows(
         elif record and (len(record) > 1 or record[0].strip()):
             misfits.append((line, record))
     if misfits:
-        shown = [_width_problem(record, header, f"{name}:{line}") for line, record in misfits[:10]]
-        more = len(misfits) - len(shown)
-        raise DataError(*shown, *([Problem(f"{more} more rows like these", where=name)] if more else []))
+        problems = []
+        for line, record in misfits[:10]:
+            what = f"the row has {counted(len(record), 'cell')}, the header has {counted(width, 'name')}"
+            if len(record) < width:
+                what += f": nothing stands in column '{header[len(record)]}'"
+                hint = "an empty cell still needs its delimiter"
+            else:
+                what += f": cell {width + 1} ('{record[width][:40]}') belongs to no column"
+                hint = ABOVE_THE_NAMES if width == 1 else "a cell with the delimiter in it must be quoted"
+            problems.append(Problem(what, where=f"{name}:{line}", hint=hint))
+        if len(misfits) > len(problems):
+            problems.append(Problem(f"{len(misfits) - len(problems)} more rows like these", where=name))
+        raise DataError(*problems)
     return lines, rows
-
-
-def _width_problem(record: list[str], header: list[str], where: str) -> Problem:
-    given = f"the row has {counted(len(record), 'cell')}, the header has {counted(len(header), 'name')}"
-    if len(record) < len(header):
-        what = f"{given}: nothing stands in column '{header[len(record)]}'"
-        return Problem(what, where=where, hint="an empty cell still needs its delimiter")
-    what = f"{given}: cell {len(header) + 1} ('{record[len(header)][:40]}') belongs to no column"
-    hint = ABOVE_THE_NAMES if len(header) == 1 else "a cell with the delimiter in it must be quoted"
-    return Problem(what, where=where, hint=hint)
 
 
 def checked_header(record: Sequence[str], name: str, line: int, declared: bool | None) -> list[str]:

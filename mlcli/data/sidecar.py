@@ -1,4 +1,4 @@
-"""The sidecar of a CSV file: ``my.yaml`` beside ``my.csv`` says what the columns are; the rest is inferred.
+"""The sidecar of a CSV file: ``my.yaml`` beside ``my.csv`` declares the columns; the rest is inferred.
 
 Everything that is wrong with a sidecar is reported at once, with its place.
 """
@@ -73,20 +73,20 @@ COLUMN: Keys = {
 
 @dataclass(frozen=True)
 class Declaration:
-    """What is said about one column; None or empty where nothing is said."""
+    """The declaration of one column; None or empty: not declared."""
 
     kind: str | None = None
     role: str | None = None
     levels: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
-    """Words that stand for an empty cell."""
+    """Words that mean a missing cell."""
     empty: str | None = None
-    """The level that an empty cell stands for, where empty does not mean missing."""
+    """The level that an empty cell means, if it does not mean missing."""
     range: tuple[float, float] | None = None
     feature: bool = False
     """Whether models see it although it is sensitive."""
     numbers: str | None = None
-    """Whether its numbers are discrete or continuous, if that is said."""
+    """Discrete or continuous, if declared."""
 
     def conflicts(self) -> Iterator[str]:
         """What does not fit together."""
@@ -114,7 +114,7 @@ class Declaration:
 
 @dataclass(frozen=True)
 class Sidecar:
-    """What is said about a CSV file."""
+    """The declarations for a CSV file."""
 
     path: Path | None = None
     name: str | None = None
@@ -137,12 +137,12 @@ class Sidecar:
     about: Mapping[str, Any] = field(default_factory=dict)
 
     def of(self, column: str) -> Declaration:
-        """What is said about a column, with the words for missing cells of the whole file."""
+        """The declaration of a column, with the words for missing cells of the whole file."""
         declaration = self.columns.get(column, Declaration())
         return replace(declaration, missing=(*self.missing, *declaration.missing))
 
     def with_defaults(self, earlier: Sidecar, header: Collection[str]) -> Sidecar:
-        """The same, and where it is silent on a column of the file, what was said about an earlier file."""
+        """The same, completed by what was declared for an earlier file."""
         has_target = earlier.target is not None and earlier.target in header
         is_same_task = has_target or any(kind_named(task).target != "needed" for task in earlier.tasks)
         columns = dict(self.columns)
@@ -188,10 +188,10 @@ def stem_of(path: Path) -> str:
 
 def sidecar_document(path: Path) -> Document | None:
     """The sidecar of a CSV file as YAML, if there is one; an experiment file with such a name is none."""
-    place = next((place for place in sidecar_places(path) if place.is_file()), None)
-    if place is None:
+    sidecar = next((candidate for candidate in sidecar_places(path) if candidate.is_file()), None)
+    if sidecar is None:
         return None
-    document = read(place, DataError)
+    document = read(sidecar, DataError)
     if document.value is None:
         return document
     if not isinstance(document.value, dict):
@@ -202,7 +202,7 @@ def sidecar_document(path: Path) -> Document | None:
 
 
 def read_sidecar(document: Document | None, header: Sequence[str]) -> Sidecar:
-    """What a sidecar says about a file with these column names; all problems in it are raised at once."""
+    """The declarations for a file with these column names; all problems are raised at once."""
     if document is None:
         return Sidecar()
     reader = _SidecarReader(document, tuple(header))
@@ -248,7 +248,7 @@ class _SidecarReader:
         )
 
     def _parts(self, keys: Keys, node: YamlNode) -> dict[str, YamlNode]:
-        """The legal parts of a mapping; a key without a value says nothing."""
+        """The valid parts of a mapping; a key without a value is ignored."""
         given = {key: value for key, value in node.value.items() if value is not None}
         return legal_parts(keys, replace(node, value=given), self.problems, elsewhere=indented_below(node.value))
 
@@ -308,7 +308,7 @@ class _SidecarReader:
         return columns
 
     def _declaration(self, node: YamlNode) -> Declaration:
-        """What is said about a column by keys, or by its kind alone."""
+        """The declaration of a column by keys, or by its kind alone."""
         by_keys = node if isinstance(node.value, dict) else replace(node, value={"kind": node.value})
         parts = self._parts(COLUMN, by_keys)
         kind = parts["kind"].value if "kind" in parts else None

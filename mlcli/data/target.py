@@ -26,15 +26,15 @@ from mlcli.data.sidecar import Sidecar
 from mlcli.tasks.table import Kind, kind_named, marked_by
 
 CLASSES_AT_MOST = 10
-"""So many distinct whole numbers may be classes."""
+"""Up to this many distinct whole numbers may be classes."""
 ROWS_PER_CLASS = 2
 FEW_GAPS = 0.2
-"""The share of cells up to which words leave a target of numbers numeric."""
+"""A target of numbers stays numeric if at most this share of its cells are words."""
 
 
 @dataclass(frozen=True, eq=False)
 class ChosenTarget:
-    """A target as its task needs it, and what was guessed."""
+    """The target in the kind that its task needs, and what was guessed."""
 
     target: TypedColumn
     guessed: str = ""
@@ -64,7 +64,7 @@ def wanted_task(target: str | None, requested: str | None, sidecar: Sidecar, rec
 
 
 def needs_target(task: str | None) -> bool:
-    """Whether a task learns a target; an unknown task does."""
+    """Whether a task needs a target; an unknown task does."""
     return task is None or kind_named(task).target == "needed"
 
 
@@ -80,7 +80,15 @@ def choose_target(target: TypedColumn, task: str | None, records: Records, sidec
         chosen = _for_kind(target, kind_named(task), records, sidecar)
     elif not target.declared:
         _refuse_odd_numbers(target, records, sidecar)
-        chosen = _as_classes(target, records, sidecar) if _are_classes(target, records) else ChosenTarget(target)
+        chosen = ChosenTarget(target)
+        if _are_classes(target, records):
+            changed = _as_levels(target, records, sidecar)
+            guessed = f"{len(changed.column.levels)} whole numbers only"
+            note = (
+                f"the target '{target.column.name}' holds {guessed}, so this was taken as "
+                "classification; to predict the number, say --task regression"
+            )
+            chosen = ChosenTarget(changed, guessed, (note,))
     else:
         chosen = ChosenTarget(target)
     arranged, doubt = chosen.target, ""
@@ -203,16 +211,6 @@ def _are_classes(target: TypedColumn, records: Records) -> bool:
     return spellings == len(values)
 
 
-def _as_classes(target: TypedColumn, records: Records, sidecar: Sidecar) -> ChosenTarget:
-    changed = _as_levels(target, records, sidecar)
-    classes = len(changed.column.levels)
-    note = (
-        f"the target '{target.column.name}' holds {classes} whole numbers only, so this was taken as "
-        "classification; to predict the number, say --task regression"
-    )
-    return ChosenTarget(changed, f"{classes} whole numbers only", (note,))
-
-
 def _as_levels(target: TypedColumn, records: Records, sidecar: Sidecar) -> TypedColumn:
     """A target of numbers as levels."""
     name = target.column.name
@@ -278,8 +276,8 @@ POSSIBLE = """type status score grade level value count cnt total amount rate va
     stroke diabetes cancer"""
 """What is predicted in some tables that have it."""
 NAMES = tuple(
-    (frozenset(words.split()), worth)
-    for words, worth in (
+    (frozenset(words.split()), scores)
+    for words, scores in (
         (CERTAIN, (10.0, 5.0, 4.0)),
         (LIKELY, (8.0, 5.0, 3.0)),
         ("price", (5.5, 5.5, 3.0)),
@@ -287,16 +285,16 @@ NAMES = tuple(
         (POSSIBLE, (3.0, 2.0, 0.0)),
     )
 )
-"""What a name is worth that is such a word, or ends or begins with one."""
+"""The score of a name that is such a word, or that ends or begins with one."""
 NEVER = """split fold partition set index row rownames date dates time datetime timestamp day month year hour week
     weekday quarter easting northing coordinate coordinates name firstname lastname surname url phone email
     address"""
 """What nobody predicts: parts, times, places and names of things."""
 NEVER_AT_THE_END = """id ids uuid guid date lat latitude lattitude lon lng long longitude longtitude zip zipcode
     postcode"""
-"""What nobody predicts, whatever stands before it: keys, days, coordinates."""
+"""Last words of names that nobody predicts: keys, days, coordinates."""
 LAST = 4.0
-"""What it is worth to be the last column."""
+"""The score of the last column."""
 SHOWN = 2
 """The number of other columns that are named if there is a doubt."""
 
@@ -312,7 +310,7 @@ class TargetGuess:
 
     @property
     def note(self) -> str:
-        """What the user is told."""
+        """The note for the user."""
         guess = f"the target was guessed: '{self.name}', {self.why}"
         if not self.others:
             return f"{guess}; to choose another, say --target COLUMN"
@@ -327,25 +325,28 @@ def guessed_target(
     names = [name for name in free if not _is_never(name, columns)] or list(free) or list(columns)
     few = [name for name in names if _has_few_classes(columns[name])]
     only = few[0] if len(few) == 1 and len(names) > SHOWN else ""
-    by_name = {name: _worth_of_name(name) for name in names}
-    worth = {}
+    name_scores = {name: _score_of_name(name) for name in names}
+    scores = {}
     for name in names:
-        worth[name] = by_name[name]
+        scores[name] = name_scores[name]
         if name == names[-1]:
-            worth[name] += LAST
+            scores[name] += LAST
         if name in few:
-            worth[name] += 2.0 if len(columns[name].column.levels) == 2 else 1.0
+            scores[name] += 2.0 if len(columns[name].column.levels) == 2 else 1.0
         if name == only and _stands_apart(name, names, columns):
-            worth[name] += LAST + 2.0
+            scores[name] += LAST + 2.0
         if kinds and columns[name].column.kind not in kinds:
-            worth[name] -= 6.0
-    # Of two that are worth as much, names make the first likelier, and places the last.
-    sides = {name: -index if by_name[name] else index for index, name in enumerate(names)}
-    best, *others = sorted(names, key=lambda name: (worth[name], sides[name]), reverse=True)[: SHOWN + 1]
-    rivals = max((by_name[name] for name in names if name != best), default=0.0) if by_name[best] else len(few) > 1
-    is_clear = worth[best] >= 5.0 and by_name[best] >= rivals
-    is_clear = is_clear and (not others or worth[best] - worth[others[0]] >= 1.5)
-    if by_name[best] >= LAST:
+            scores[name] -= 6.0
+    # Ties: of columns with a likely name the first wins, else the last.
+    tie_order = {name: -index if name_scores[name] else index for index, name in enumerate(names)}
+    best, *others = sorted(names, key=lambda name: (scores[name], tie_order[name]), reverse=True)[: SHOWN + 1]
+    if name_scores[best]:
+        rival = max((name_scores[name] for name in names if name != best), default=0.0)
+    else:
+        rival = float(len(few) > 1)
+    is_clear = scores[best] >= 5.0 and name_scores[best] >= rival
+    is_clear = is_clear and (not others or scores[best] - scores[others[0]] >= 1.5)
+    if name_scores[best] >= LAST:
         why = "by its name"
     elif best == list(columns)[-1]:
         why = "the last column"
@@ -357,20 +358,16 @@ def guessed_target(
 
 
 def words_of(name: str) -> list[str]:
-    """The words of a name in small letters, whatever stands between them; without what is in brackets."""
+    """The words of a name in lower case, by any separators; text in brackets is dropped."""
     bare = re.sub(r"\(.*?\)|\[.*?\]", "", name)
     return [word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+", bare)]
 
 
 def _is_never(name: str, columns: Mapping[str, TypedColumn]) -> bool:
+    """Whether a column is never a target: by its name, or as the x, y or z of a place with further columns."""
     words = words_of(name)
     if "_".join(words) in NEVER.split() or (words and words[-1] in NEVER_AT_THE_END.split()):
         return True
-    return _is_coordinate(name, columns)
-
-
-def _is_coordinate(name: str, columns: Mapping[str, TypedColumn]) -> bool:
-    """Whether a column is the x or y (or z) of a place, in numbers, that further columns describe."""
     axis = name.lower()
     if axis not in ("x", "y", "z"):
         return False
@@ -381,17 +378,17 @@ def _is_coordinate(name: str, columns: Mapping[str, TypedColumn]) -> bool:
     return len(names) > 3 if names[-1] == axis else len(names) > 2
 
 
-def _worth_of_name(name: str) -> float:
+def _score_of_name(name: str) -> float:
     words = words_of(name)
-    # such words stand before or behind what is predicted: is_canceled, attrition_flag
+    # these words come before or after the name of what is predicted: is_canceled, attrition_flag
     words = [word for word in words if word not in ("is", "has", "was", "did", "flag", "event")] or words
     if not words:
         return 0.0
     spellings = {"_".join(words), "".join(words), "_".join(words[-2:])}
     is_numbered = re.fullmatch(r"(y|target|label|class)_?[0-9]+", name.lower()) is not None
-    for targets, (as_whole, as_last, as_first) in NAMES:
+    for targets, (as_name, as_last, as_first) in NAMES:
         if spellings & targets:
-            return as_whole
+            return as_name
         if is_numbered or words[-1] in targets:
             return as_last
         if words[0] in targets and as_first:
@@ -408,7 +405,7 @@ def _has_few_classes(typed: TypedColumn) -> bool:
 
 
 def _stands_apart(name: str, names: Sequence[str], columns: Mapping[str, TypedColumn]) -> bool:
-    """Whether a column is the first, and the many others are of one sort: all of whole numbers, or none."""
+    """Whether a column is the first of many, and the others are alike: all of whole numbers, or none."""
     if name != next(iter(columns)) or len(names) <= 5:
         return False
     are_whole = set()

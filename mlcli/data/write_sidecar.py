@@ -40,7 +40,7 @@ def write_sidecar(dataset: Dataset, path: Path | None = None, *, overwrite: bool
     """Write the sidecar of a dataset, beside its CSV file if no path is given; it loads as the same dataset."""
     if dataset.in_file is not None:
         dataset = replace(dataset.in_file, path=dataset.path, name=dataset.name)
-    path = path or _place_beside(dataset)
+    path = path or _sidecar_path(dataset)
     if path.exists() and not overwrite:
         hint = "correct it by hand, or have it completed with --force"
         raise UsageError(f"{path} exists: it was left alone", hint=hint)
@@ -65,8 +65,8 @@ def _lines(dataset: Dataset) -> Iterator[str]:
         yield f"{word}: {json.dumps(value, ensure_ascii=False)}\n"
 
 
-def _place_beside(dataset: Dataset) -> Path:
-    """The sidecar of a file of the user's own, or where it will be."""
+def _sidecar_path(dataset: Dataset) -> Path:
+    """The path of the sidecar, existing or new; refused for files that come with mlcli."""
     if dataset.path is None:
         raise UsageError(f"'{dataset.name}' has no file to lie beside", hint="say where the sidecar goes")
     for folder in (Path(__file__).parents[1], datasets_folder()):
@@ -83,7 +83,7 @@ def _place_beside(dataset: Dataset) -> Path:
 
 
 def _completed(dataset: Dataset, path: Path) -> str:
-    """The text of the dataset's sidecar with what it does not say yet, and with what was requested otherwise."""
+    """The text of the existing sidecar with missing entries added and changed entries replaced."""
     sidecar, document = dataset.sidecar, read(path, DataError)
     given = document.value or {}
     target = dataset.schema.the("target")
@@ -120,7 +120,7 @@ def _has_other_role(dataset: Dataset, field: SchemaField) -> bool:
 
 
 def _entry_of(dataset: Dataset, field: SchemaField) -> Entry:
-    """What is said about a column, with the reason in a comment if it was found out."""
+    """The entry of a column, with the reason in a comment if it was inferred or guessed."""
     why = f"{field.source}: {_in_comment(' '.join(field.why.split()))}"
     comment = why if field.source != "declared" else ""
     return Entry(yaml_key(field.column.name), _declaration(dataset, field), comment)
@@ -148,7 +148,7 @@ def _entries_of_file(dataset: Dataset) -> Iterator[Entry]:
 
 
 def _declaration(dataset: Dataset, field: SchemaField) -> str:
-    """What is said about one column, in flow form; its kind alone if nothing else is to be said."""
+    """The declaration of a column in flow form; only its kind if there is nothing else to declare."""
     column = field.column
     declaration = dataset.sidecar.columns.get(column.name, Declaration())
     parts = {"kind": declaration.numbers or column.kind}
@@ -158,7 +158,13 @@ def _declaration(dataset: Dataset, field: SchemaField) -> str:
         parts["feature"] = "true"
     # in anomaly detection, the levels of the target are those that the sidecar had
     levels = declaration.levels if field.role == "target" and dataset.sidecar.anomaly else column.levels
-    if levels and not _are_found_again(dataset, field):
+    # many nominal levels need not be written if all are used, and inference gives them in the same order
+    can_be_inferred = False
+    if column.kind == "nominal" and len(column.levels) > 20:
+        codes = np.unique(dataset.table.cells(column.name).astype(np.int32))
+        are_used = int((codes >= 0).sum()) == len(column.levels)
+        can_be_inferred = are_used and column.levels == sorted_levels(column.levels)
+    if levels and not can_be_inferred:
         parts["levels"] = yaml_list(levels)
     if declaration.missing:
         parts["missing"] = yaml_list(declaration.missing)
@@ -169,15 +175,6 @@ def _declaration(dataset: Dataset, field: SchemaField) -> str:
     if len(parts) == 1:
         return parts["kind"]
     return "{" + ", ".join(f"{word}: {value}" for word, value in parts.items()) + "}"
-
-
-def _are_found_again(dataset: Dataset, field: SchemaField) -> bool:
-    """Whether levels need not be written: they are many, all used, and in the order that inference gives them."""
-    column = field.column
-    if column.kind != "nominal" or len(column.levels) <= 20:
-        return False
-    codes = np.unique(dataset.table.cells(column.name).astype(np.int32))
-    return int((codes >= 0).sum()) == len(column.levels) and column.levels == sorted_levels(column.levels)
 
 
 def _in_comment(text: str) -> str:
