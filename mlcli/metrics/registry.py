@@ -371,7 +371,6 @@ class SimilarMetricError(UsageError):
 
 def metric_named(name: str, answers: type[Answers], classes: Sequence[str] = ()) -> Metric:
     """The metric of a name such as ``f1-macro`` or ``recall[malignant]``; ``classes`` are checked where given."""
-    _load_scores(answers)
     stem, bracket, label = name.partition("[")
     if bracket and label.endswith("]") and stem in class_names_for(answers):
         label = label[:-1]
@@ -387,6 +386,7 @@ def metric_named(name: str, answers: type[Answers], classes: Sequence[str] = ())
     rates_last_class = any(kind.has_positive_class for kind in KINDS if kind.answers_at == location_of(answers))
     if rates_last_class and tuple(classes[-1:]) == (label.removesuffix("]"),):
         name = stem
+    _load_scores(answers, name)
     for judged in answers.__mro__:  # metrics of a special form of answers, then those of its base classes
         if issubclass(judged, Answers) and (judged, name) in METRICS:
             return METRICS[judged, name]
@@ -445,12 +445,17 @@ def _unknown_name(name: str, answers: type[Answers]) -> UsageError:
     return error(f"there is no metric '{name}'", hint=hint)
 
 
-def _load_scores(answers: type[Answers]) -> None:
-    """Import the scores of the kinds that have these answers; of all kinds if none is listed with them."""
+def _load_scores(answers: type[Answers], until: str = "") -> None:
+    """Import the scores of the kinds that have these answers, ``until`` the metric of a name is known, if given.
+
+    Where no kind is listed with these answers, the scores of all kinds are imported.
+    """
     if answers in _LOADED:
         return
-    _LOADED.add(answers)
     requested = [kind for kind in KINDS if kind.answers_at == location_of(answers)] or KINDS
     for kind in requested:
         for stem in kind.scores:
+            if (answers, until) in METRICS:
+                return
             importlib.import_module(f"mlcli.metrics.scores.{stem}")
+    _LOADED.add(answers)

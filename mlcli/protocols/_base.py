@@ -16,6 +16,9 @@ from mlcli.core.tables import Codes, Rows
 if TYPE_CHECKING:
     from mlcli.protocols.active_learning import Queries
 
+TRAINING_ROWS = "training rows"
+"""What training sizes are a sweep over; scores and tests are of the largest."""
+
 MOST_REPEATS = 10_000
 """More would take longer to split than anybody waits, and change no figure."""
 

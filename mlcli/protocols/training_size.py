@@ -24,10 +24,8 @@ from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.rows import SplitInfo
 from mlcli.core.tables import Rows
-from mlcli.protocols._base import Split, Units, by_class_if_any, problems_with_list
+from mlcli.protocols._base import TRAINING_ROWS, Split, Units, by_class_if_any, problems_with_list
 from mlcli.protocols.k_fold import KFold
-
-SWEPT_OVER = "training rows"
 
 
 @register(
@@ -76,7 +74,7 @@ class TrainingSize(KFold):
             for fold, rows in zip(folds, ordered, strict=True):
                 unit = units.of_row[rows]
                 end = int(np.flatnonzero(unit == unit[count - 1])[-1]) + 1  # the last group is not cut
-                coordinate = Coordinate(SWEPT_OVER, float(count))
+                coordinate = Coordinate(TRAINING_ROWS, float(count))
                 label = f"{count} training rows, {fold.label}"
                 splits.append(Split(np.sort(rows[:end]), fold.test, label, coordinate=coordinate))
         return splits

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -20,7 +20,6 @@ from mlcli.core.answers import Answers
 from mlcli.experiment.spec.cells import CellResult
 from mlcli.metrics.base import Metric, by_others, distinct, joined
 from mlcli.metrics.difference import Difference, compare, holm
-from mlcli.metrics.over_datasets import OverDatasets, ScoreTable, compare_over_datasets, score_table
 from mlcli.scoring.model_results import (
     Group,
     ModelResult,
@@ -36,6 +35,9 @@ from mlcli.scoring.model_results import (
 )
 from mlcli.tasks.classification import LabelAnswers
 from mlcli.tasks.table import kind_named
+
+if TYPE_CHECKING:
+    from mlcli.metrics.over_datasets import OverDatasets, ScoreTable
 
 LARGEST_CLASS = "the largest class"
 _LARGEST_CLASS_ANSWERS: WeakKeyDictionary[CellResult, LabelAnswers | None] = WeakKeyDictionary()
@@ -200,6 +202,8 @@ def badness_of(result: ModelResult, metric: Metric) -> float:
 
 def compared_over_datasets(results: Sequence[ModelResult]) -> list[OverDatasets]:
     """The comparison of each table of scores; none of a single dataset."""
+    from mlcli.metrics.over_datasets import compare_over_datasets
+
     return [compare_over_datasets(table) for table in tables_over_datasets(results)]
 
 
@@ -230,6 +234,8 @@ def _score_table_of(group: Sequence[ModelResult], name: str) -> ScoreTable | Non
     ]
     if not shared:
         return None
+    from mlcli.metrics.over_datasets import score_table
+
     metric = shared[0]
     means = ((result.cell, result.summaries[metric.name].mean) for result in ranked if result.done)
     rows = ((cell.dataset.name, cell.label, mean) for cell, mean in means if mean is not None)

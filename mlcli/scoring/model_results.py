@@ -1,27 +1,35 @@
-"""A result with its scores: every metric summed up, and the confusion matrix where there are labels."""
+"""A result with its scores: every metric summed up, and the confusion matrix where there are labels.
+
+A series is a result by the values of something that was swept, or by the stages of its fits.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 from weakref import WeakKeyDictionary
 
 from mlcli.core.abilities import Unstable
+from mlcli.core.answers import Answers
 from mlcli.core.errors import UsageError
 from mlcli.core.findings import Choices
-from mlcli.experiment.results import TRAINING, RoundResult, SplitResult, each
+from mlcli.experiment.results import TRAINING, RoundResult, SplitResult, StagedAnswers, each
 from mlcli.experiment.spec.cells import Cell, CellResult, ProtocolSpec, distinct_labels
 from mlcli.metrics import base
-from mlcli.metrics.base import Metric, Rounds, Summary, distinct, joined
+from mlcli.metrics.base import Metric, Rounds, Summary, Undefined, distinct, joined
 from mlcli.metrics.confusion import Confusion, confusion
+from mlcli.metrics.difference import compare
 from mlcli.metrics.registry import defined_values, metric_named
 from mlcli.metrics.scores.labels import ClassRates, one_against_rest
 from mlcli.metrics.summary import corrected_for_optimism, summarise
-from mlcli.protocols.training_size import SWEPT_OVER as TRAINING_ROWS
+from mlcli.protocols._base import TRAINING_ROWS
 from mlcli.tasks.classification import LabelAnswers
 from mlcli.tasks.table import kind_named
+
+if TYPE_CHECKING:
+    from mlcli.metrics.bias_variance import Decomposition
 
 _SCORED: WeakKeyDictionary[CellResult, list[Any]] = WeakKeyDictionary()
 
@@ -256,3 +264,136 @@ def choices_of(result: ModelResult) -> list[tuple[SplitResult, Choices]]:
         return []
     firsts = [(split, finding) for split in result.splits for finding in split.explanation[:1]]
     return [(split, finding) for split, finding in firsts if isinstance(finding, Choices)]
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """A result by the values of something: which splits belong to each, and their predictions."""
+
+    scored: ModelResult
+    over: str
+    splits: Mapping[float, Sequence[int]]
+    answers: Mapping[float, Sequence[Answers]]
+    kind: Literal["series", "stages"]
+    training: Mapping[float, Sequence[Answers]] = field(default_factory=dict)
+    """The same for training rows, where these were predicted, too."""
+    line: str = ""
+    """Which of several curves of the result it is."""
+
+    def named(self, name: str) -> str:
+        """The name of the series, if the result has this name."""
+        return f"{name}, {self.line}" if self.line else name
+
+    def summary(self, metric: Metric, value: float) -> Summary:
+        """A metric at a value."""
+        return summarise(metric, self.answers[value], self._training_sizes(value), self.scored.pooled)
+
+    def is_like(self, other: Series, metric: Metric, value: float) -> bool:
+        """Whether two models do not differ significantly at a value."""
+        difference = compare(
+            metric,
+            self.answers[value],
+            other.answers[value],
+            self._training_sizes(value),
+            self.scored.pooled,
+            unstable=self.scored.unstable or other.scored.unstable,
+        )
+        return not difference.distinguishable
+
+    def train_rows_at(self, value: float) -> list[int]:
+        """How many rows each split has learned from."""
+        return [self.scored.splits[index].train_rows for index in self.splits.get(value, ())]
+
+    def _training_sizes(self, value: float) -> list[int]:
+        sizes = training_sizes(self.scored.cell_result)
+        return [sizes[index] for index in self.splits[value]]
+
+
+def series_of(result: ModelResult) -> list[Series]:
+    """What a protocol has swept over, and the stages of the fits, where there are such."""
+    if not result.done:
+        return []
+    coordinates = each(result.splits, "coordinate")
+    lines = dict.fromkeys(at.line for at in coordinates if at is not None and at.line)
+    if lines:
+        every = [_series_of_stages(result, line) for line in lines]
+        return [series for series in every if series is not None]
+    series: list[Series] = []
+    if over := coordinate_name(result.cell_result):
+        splits: dict[float, list[int]] = {}
+        for index, at in enumerate(coordinates):
+            splits.setdefault(at.value, []).append(index)
+        answers, training = judged_answers(result.cell_result), training_answers(result.cell_result)
+        at_values = {value: [answers[index] for index in indices] for value, indices in splits.items()}
+        of_training = {
+            value: [training[index] for index in indices] for value, indices in splits.items() if training
+        }
+        series.append(Series(result, over, splits, at_values, "series", of_training))
+    if stages := _series_of_stages(result):
+        series.append(stages)
+    return series
+
+
+def _series_of_stages(result: ModelResult, line: str = "") -> Series | None:
+    """The stages that every split has; a fit that ended before a stage has its last predictions there.
+
+    With a line only the splits that lie on it.
+    """
+    coordinates = each(result.splits, "coordinate")
+    indices = [index for index, at in enumerate(coordinates) if not line or (at is not None and at.line == line)]
+    every_stage, every_answer = each(result.splits, "stages"), judged_answers(result.cell_result)
+    stages = [every_stage[index] for index in indices]
+    name = next((at.name for of_split in stages for at, _ in of_split), "")
+    if not name:
+        return None
+    answers = _answers_by_stage(stages, [every_answer[index] for index in indices])
+    training: dict[float, list[Answers]] = {}
+    if not line:
+        training = _answers_by_stage(each(result.splits, "training_stages"), training_answers(result.cell_result))
+    return Series(result, name, dict.fromkeys(answers, indices), answers, "stages", training, line)
+
+
+def _answers_by_stage(stages: Sequence[StagedAnswers], last: Sequence[Answers]) -> dict[float, list[Answers]]:
+    """The predictions of all splits at each stage that all of them have."""
+    by_split = [{at.value: answers for at, answers in of_split} for of_split in stages]
+    by_stage: dict[float, list[Answers]] = {}
+    for value in sorted({value for of_split in by_split for value in of_split}):
+        answers = [
+            of_split.get(value, last[index] if value > max(of_split, default=0.0) else None)
+            for index, of_split in enumerate(by_split)
+        ]
+        known = [of_split for of_split in answers if of_split is not None]
+        if len(known) == len(answers):
+            by_stage[value] = known
+    return by_stage
+
+
+def summaries_of(series: Series) -> dict[float, dict[str, Summary]]:
+    """Each metric, by name, at each value."""
+    metrics = series.scored.metrics
+    return {value: {metric.name: series.summary(metric, value) for metric in metrics} for value in series.answers}
+
+
+def band(mean: float | None, spread: float | None) -> tuple[float, float] | None:
+    """From one standard deviation below a mean to one above it, where both are known."""
+    return None if mean is None or spread is None else (mean - spread, mean + spread)
+
+
+def requested_decomposition(result: ModelResult) -> Decomposition | Undefined | None:
+    """Bias and variance of a result whose protocol asks for them; None where it does not."""
+    cell = result.cell
+    if not result.done or cell.model.saved is not None or not cell.protocol.params.get("bias_variance"):
+        return None
+    from mlcli.metrics.bias_variance import bias_variance
+
+    return bias_variance(judged_answers(result.cell_result))
+
+
+def terms_by_name(decomposition: Decomposition) -> dict[str, float]:
+    """The error, and the terms that each paper has for its parts."""
+    several = len(decomposition.terms) > 1
+    return {f"{decomposition.loss} loss": decomposition.error} | {
+        f"{paper}: {term}" if several else term: value
+        for paper, terms in decomposition.terms.items()
+        for term, value in terms.items()
+    }

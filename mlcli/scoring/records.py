@@ -19,12 +19,21 @@ from mlcli.metrics.difference import Difference
 from mlcli.metrics.fairness import IndividualFairness
 from mlcli.metrics.over_datasets import OverDatasets, Posterior
 from mlcli.metrics.scores.labels import ClassRates
-from mlcli.scoring.curves import Series, requested_decomposition, series_of, summaries_of
 from mlcli.scoring.differences import compared_over_datasets, differences_of, named_pairs
 from mlcli.scoring.fairness import GroupFairness, fairness_by_groups, similar_rows
 from mlcli.scoring.gates import Gate
 from mlcli.scoring.kinds import AssociationRule, KindFields, OddRow
-from mlcli.scoring.model_results import ModelResult, choices_of, first_cell, groups_of, metrics_in
+from mlcli.scoring.model_results import (
+    ModelResult,
+    Series,
+    choices_of,
+    first_cell,
+    groups_of,
+    metrics_in,
+    requested_decomposition,
+    series_of,
+    summaries_of,
+)
 from mlcli.scoring.verdict import Remark, Verdict, remarks_of, verdict_on
 from mlcli.tasks.table import kind_named, named
 

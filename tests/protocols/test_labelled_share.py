@@ -21,8 +21,7 @@ from mlcli.experiment.spec.cells import Cell, DataSpec, Experiment, ModelSpec, P
 from mlcli.experiment.spec.plan import plan
 from mlcli.protocols._base import Split
 from mlcli.protocols.labelled_share import LabelledShare
-from mlcli.scoring.curves import series_of
-from mlcli.scoring.model_results import score_result
+from mlcli.scoring.model_results import score_result, series_of
 from tests.experiment import toy
 from tests.support.shell import typed
 

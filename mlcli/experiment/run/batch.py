@@ -24,12 +24,12 @@ from mlcli.experiment.run.batch_state import (
 )
 from mlcli.experiment.run.evaluation import WorkerResult, evaluate
 from mlcli.experiment.run.preparation import Block
-from mlcli.experiment.run.workers import Assignment, Message, Stopped, WorkerPool
 from mlcli.experiment.spec.cells import Cell, CellResult
 from mlcli.tasks.table import kind_named
 
 if TYPE_CHECKING:
     from mlcli.experiment.run.clusters import Results
+    from mlcli.experiment.run.workers import Assignment, Message, WorkerPool
     from mlcli.experiment.store.store import Store
 
 PATIENCE = 1.0
@@ -64,13 +64,16 @@ def run(
         _run_on_cluster(state, backend, address, workers, until)
     elif workers == 1:
         _run_in_process(state, None, patience)
-    splits = sum(progress.total for progress in state.all_progress if not progress.status)
-    with WorkerPool(min(workers, max(1, splits)), state.shared_objects) as pool:
-        if workers > 1 and backend is None:
-            with cores_for_a_fit(workers):
-                _run_in_process(state, pool, patience)
-        while any(state.waiting()):  # a cell whose worker has died is suspect, and the others go on
-            _keep_results(state, pool.results(_blocks_to_send(state)))
+    if any(state.waiting()):
+        from mlcli.experiment.run.workers import WorkerPool
+
+        splits = sum(progress.total for progress in state.all_progress if not progress.status)
+        with WorkerPool(min(workers, max(1, splits)), state.shared_objects) as pool:
+            if workers > 1 and backend is None:
+                with cores_for_a_fit(workers):
+                    _run_in_process(state, pool, patience)
+            while any(state.waiting()):  # a cell whose worker has died is suspect, and the others go on
+                _keep_results(state, pool.results(_blocks_to_send(state)))
     special = [progress for progress in state.all_progress if not progress.ordinary and progress.blocks()]
     if special:
         _run_supervised(state, [progress for progress in special if progress.suspect], 1, until)
@@ -78,6 +81,8 @@ def run(
         _run_supervised(state, others, workers, until)
         _run_supervised(state, [progress for progress in others if progress.suspect], 1, until)
     if total is not None:
+        from mlcli.experiment.run.workers import Stopped
+
         for progress in state.all_progress:
             if not progress.status:
                 why = f"the {duration(total)} for all cells were over"
@@ -189,11 +194,15 @@ def _blocks_to_send(state: BatchState) -> Iterator[tuple[CellProgress, Block]]:
 
 def _run_supervised(state: BatchState, cells: Sequence[CellProgress], workers: int, until: float) -> None:
     """Evaluate each of some cells in a process of its own."""
+    from mlcli.experiment.run.workers import WorkerPool
+
     with WorkerPool(workers, supervised=True) as pool:
         _keep_results(state, pool.results(_assignments(state, cells), until))
 
 
 def _assignments(state: BatchState, cells: Sequence[CellProgress]) -> Iterator[tuple[CellProgress, Assignment]]:
+    from mlcli.experiment.run.workers import Assignment, Stopped
+
     for progress in cells:
         left = None if progress.cell.budget is None else progress.cell.budget - progress.seconds
         if left is not None and left <= 0:

@@ -26,7 +26,7 @@ from mlcli.tasks.table import KINDS, Kind, common_to, implied_by, kind_named, ki
 if TYPE_CHECKING:
     from mlcli.experiment.saved.saved_model import SavedModel
 
-Scored = tuple[type[Answers], Sequence[str]]
+JudgedAnswers = tuple[type[Answers], Sequence[str]]
 """What metrics score: the type of answers, and the names of the classes, if there are classes."""
 
 
@@ -254,7 +254,7 @@ def metrics_of_class(metrics: Sequence[str], positive: str | None) -> tuple[str,
 
 def check_metrics(experiment: Experiment, datasets: Sequence[PlannedDataset], faults: Faults) -> None:
     """Collect a fault for each metric that can score no dataset, and each dataset that no metric can score."""
-    scored: list[Scored] = [(planned.kind.answers, planned.classes) for planned in datasets]
+    scored: list[JudgedAnswers] = [(planned.kind.answers, planned.classes) for planned in datasets]
     scored = scored or [(kind.answers, ()) for kind in KINDS]
     where_requested = {bound.metric: bound.where for bound in experiment.expect if isinstance(bound, Bound)}
     where_requested |= {name: experiment.metrics_where.get(name, "") for name in experiment.metrics}
@@ -273,7 +273,7 @@ def check_metrics(experiment: Experiment, datasets: Sequence[PlannedDataset], fa
                 raise UsageError(what, hint=f"add one of {', '.join(planned.kind.metrics)}")
 
 
-def _refusal(name: str, target: Scored) -> UsageError | None:
+def _refusal(name: str, target: JudgedAnswers) -> UsageError | None:
     try:
         metric_named(name, *target)
     except UsageError as error:

@@ -26,12 +26,12 @@ from mlcli.report.document import (
     short,
     strong,
 )
-from mlcli.scoring.class_curves import ClassCurves, Line, curves_of
 from mlcli.scoring.model_results import Group
 
 if TYPE_CHECKING:
     from mlcli.metrics.confusion import Confusion
     from mlcli.metrics.scores.labels import ClassRates
+    from mlcli.scoring.class_curves import ClassCurves, Line
 
 MOST_CLASSES = 12
 """Of more classes, a matrix would be cut into pieces."""
@@ -125,6 +125,8 @@ def _rates_grid(classes: Sequence[ClassRates], counted_as: str) -> Grid:
 
 def probability_pictures(group: Group) -> Iterator[Element]:
     """The curves of all models together, or of each where there are several classes."""
+    from mlcli.scoring.class_curves import curves_of
+
     curves_by_model = [curves for result, name in group.items() if (curves := curves_of(result, name))]
     if curves_by_model and all(len(curves) == 1 for curves in curves_by_model):
         label = curves_by_model[0][0].label

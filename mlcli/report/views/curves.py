@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from mlcli.core.findings import Curve
 from mlcli.core.tolerances import CLOSE
 from mlcli.experiment.spec.cells import CellResult
-from mlcli.metrics.base import Undefined
 from mlcli.metrics.bias_variance import Decomposition
 from mlcli.report.document import (
     Content,
@@ -32,10 +31,9 @@ from mlcli.scoring.curves import (
     curve_finding,
     curves_in,
     decompositions_of,
-    requested_decomposition,
     swept_results,
 )
-from mlcli.scoring.model_results import Group, first_cell
+from mlcli.scoring.model_results import first_cell
 from mlcli.tasks.table import kind_named, named
 
 if TYPE_CHECKING:
@@ -54,22 +52,6 @@ LOSS_LEGENDS = {
         "from squared shares of the predictions, estimated for ever more models"
     ),
 }
-
-
-def requested_elements(group: Group) -> Iterator[Element]:
-    """Bias and variance of all models whose protocol asks for them, or why there are none."""
-    models: dict[str, Decomposition] = {}
-    reasons: dict[str, None] = {}
-    for result, name in group.items():
-        decomposition = requested_decomposition(result)
-        if isinstance(decomposition, Decomposition):
-            models[name] = decomposition
-        elif isinstance(decomposition, Undefined):
-            reasons[decomposition.why] = None
-    if models:
-        yield from decomposition_elements(models)
-    if reasons:
-        yield notes(*(f"no bias and variance: {why}" for why in reasons))
 
 
 def decomposition_elements(models: Mapping[str, Decomposition]) -> Iterator[Element]:

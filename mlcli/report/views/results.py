@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from mlcli.core.findings import Choices, Entry
 from mlcli.core.names import counted
 from mlcli.core.rows import SIMILARITY
 from mlcli.experiment.results import SplitResult
-from mlcli.metrics.base import Metric
+from mlcli.metrics.base import Metric, Undefined
 from mlcli.report.document import (
     DIGITS,
     UNIT_DECIMALS,
@@ -32,7 +32,6 @@ from mlcli.report.document import (
     notes,
 )
 from mlcli.report.views.classification import confusion_elements, probability_pictures
-from mlcli.report.views.curves import requested_elements
 from mlcli.report.views.plan import opening, steps_of, subject_of
 from mlcli.report.views.score_table import scores_by_series, spread_elements, table_of_models
 from mlcli.scoring.differences import LARGEST_CLASS, best_of, differences_of
@@ -44,10 +43,14 @@ from mlcli.scoring.model_results import (
     first_cell,
     groups_of,
     metrics_in,
+    requested_decomposition,
     subgroup,
 )
 from mlcli.scoring.verdict import ModelScore, Remark, Selection, Verdict, remarks_of, verdict_on
 from mlcli.tasks.table import kind_named, named
+
+if TYPE_CHECKING:
+    from mlcli.metrics.bias_variance import Decomposition
 
 T = TypeVar("T")
 
@@ -288,6 +291,24 @@ def results_of_group(group: Group, details: Details, verdict_first: bool = False
         yield from fairness_of(group, details.similarity)
     if not verdict_first:
         yield from verdict
+
+
+def requested_elements(group: Group) -> Iterator[Element]:
+    """Bias and variance of all models whose protocol asks for them, or why there are none."""
+    models: dict[str, Decomposition] = {}
+    reasons: dict[str, None] = {}
+    for result, name in group.items():
+        decomposition = requested_decomposition(result)
+        if isinstance(decomposition, Undefined):
+            reasons[decomposition.why] = None
+        elif decomposition is not None:
+            models[name] = decomposition
+    if models:
+        from mlcli.report.views.curves import decomposition_elements
+
+        yield from decomposition_elements(models)
+    if reasons:
+        yield notes(*(f"no bias and variance: {why}" for why in reasons))
 
 
 def table_of_group(group: Group) -> Iterator[Element]:

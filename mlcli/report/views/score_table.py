@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from mlcli.core.findings import Curve
 from mlcli.core.registry import MODELS
 from mlcli.experiment.results import JUDGED, TRAINING, each
 from mlcli.experiment.spec.cells import WHOLE, settings_of
-from mlcli.metrics.base import Metric, Summary, distinct
-from mlcli.metrics.bias_variance import Decomposition
+from mlcli.metrics.base import Metric, Summary, Undefined, distinct
 from mlcli.metrics.interval_rules import fold_stability
 from mlcli.metrics.intervals import effective_rows, wald
+from mlcli.protocols._base import TRAINING_ROWS
 from mlcli.report.document import (
     Content,
     Document,
@@ -34,18 +35,26 @@ from mlcli.report.document import (
     strong,
 )
 from mlcli.report.views.plan import protocol_words, steps_of
-from mlcli.scoring.curves import Series, band, requested_decomposition, series_of, summaries_of, terms_by_name
 from mlcli.scoring.differences import LARGEST_CLASS, TableDifferences, is_largest_class_standard
 from mlcli.scoring.model_results import (
     Group,
     ModelResult,
+    Series,
     badness,
+    band,
     coordinate_name,
     judged_answers,
     metrics_in,
+    requested_decomposition,
+    series_of,
     subgroup,
+    summaries_of,
+    terms_by_name,
 )
 from mlcli.scoring.verdict import FEWEST_FOLDS
+
+if TYPE_CHECKING:
+    from mlcli.metrics.bias_variance import Decomposition
 
 BEST, ALIKE = "*", "~"
 TO_BEST = "Δ best (p)"
@@ -289,7 +298,7 @@ def _table_of_series(series_by_name: Mapping[str, Series], metric: Metric, title
     yield Curve("", first.over, tuple(values), tuple(means), bands=tuple(bands))
     has_alike = any(isinstance(cell, GridCell) and cell.mark == ALIKE for row in rows for cell in row)
     yield Legend(((BEST, "best of its row"), *[(ALIKE, "not significantly different from it (5 %)")] * has_alike))
-    if first.over == "training rows":
+    if first.over == TRAINING_ROWS:
         yield notes("the table above shows the scores and tests of the largest size")
     elif first.line:
         yield notes("the table above shows the scores with all labels; bands: one standard deviation")
@@ -344,7 +353,8 @@ def score_rows(result: ModelResult) -> Iterator[Row]:
         yield from _rows_of_summaries(about, result.summaries)
         for metric, mean in result.training.items():
             yield {**about, "part": TRAINING, "metric": metric, "value": repr(float(mean))}
-    if isinstance(decomposition := requested_decomposition(result), Decomposition):
+    decomposition = requested_decomposition(result)
+    if decomposition is not None and not isinstance(decomposition, Undefined):
         yield from rows_of_terms(result, decomposition)
     for series in series_of(result):
         for value, summaries in summaries_of(series).items():
