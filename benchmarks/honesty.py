@@ -49,7 +49,7 @@ from mlcli.metrics.base import Metric, distinct, joined, parts_of
 from mlcli.metrics.intervals import scored_share, student_t_quantile
 from mlcli.metrics.over_units import over_units
 from mlcli.metrics.summary import summarise
-from mlcli.tasks.classification import LabelAnswers
+from mlcli.tasks.supervised import LabelAnswers
 
 SIZES = (60, 200, 1000)
 WIDE = 1.3

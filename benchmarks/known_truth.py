@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from mlcli.core.answers import Answers, Header
 from mlcli.metrics.base import Metric, Undefined
 from mlcli.metrics.registry import metric_named
-from mlcli.tasks.classification import LabelAnswers
-from mlcli.tasks.regression import ValueAnswers
+from mlcli.tasks.supervised import LabelAnswers, ValueAnswers
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.intp]

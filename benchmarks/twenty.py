@@ -12,8 +12,7 @@ from sklearn.datasets import make_friedman1, make_friedman2, make_friedman3, mak
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table
 from mlcli.data.load import load
-from mlcli.tasks.classification import LabelledRows
-from mlcli.tasks.regression import ValuedRows
+from mlcli.tasks.supervised import LabelledRows, ValuedRows
 from mlcli.tasks.table import kind_named
 
 MOST = 1_000

@@ -10,7 +10,7 @@ import numpy as np
 from benchmarks.known_truth import UNSTABLE, Array, Method, Rounds, judged, lda, majority, seeded_by, tree
 from mlcli.metrics.difference import Difference, compare, holm
 from mlcli.metrics.registry import metric_named
-from mlcli.tasks.classification import LabelAnswers
+from mlcli.tasks.supervised import LabelAnswers
 
 
 def blocks(apart: Sequence[float], rows: int, rng: np.random.Generator) -> tuple[list[Array], Array]:

@@ -25,8 +25,8 @@ from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
 from mlcli.data.load import load
 from mlcli.tasks.association import Transactions, baskets_of, items_of
-from mlcli.tasks.classification import LabelledRows
 from mlcli.tasks.recommendation import Ratings
+from mlcli.tasks.supervised import LabelledRows
 
 NARROWS_TO = ("bayes-net", "fp-growth", "user-item-bias", "exponentiated-gradient", "fair-thresholds")
 LIMITS = """`mrf`, factorised ratings and neighbours of ratings stand alone: the packages that have them (pgmpy,

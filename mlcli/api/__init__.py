@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlcli.core.errors import UsageError
-from mlcli.core.files import replacing
+from mlcli.core.processes import replacing
 from mlcli.core.serialise import plain
 from mlcli.report.document import Document
 from mlcli.report.formats import CSV, JSON, known_format, renderer_of

@@ -21,8 +21,7 @@ from mlcli.core.registry import add_plugins
 from mlcli.core.registry import allow_imports as allow
 from mlcli.core.strict_yaml import YamlNode
 from mlcli.data.dataset import Dataset
-from mlcli.data.number_text import as_numbers, code_among
-from mlcli.data.source import source_of_frame
+from mlcli.data.source import as_numbers, code_among, source_of_frame
 from mlcli.experiment.results import Trained
 from mlcli.experiment.run.preparation import Learner
 from mlcli.experiment.run.preparation import train as train_cell

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlcli.api import Report, View, Watch, unwatched
-from mlcli.checks.quick import BEFORE_IT_RUNS, with_issues
+from mlcli.checks.data import BEFORE_IT_RUNS, with_issues
 from mlcli.core.errors import Problem, UsageError
 from mlcli.core.processes import on_linux
 from mlcli.data.dataset import Dataset

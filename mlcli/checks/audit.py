@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from types import FunctionType, ModuleType
 
 from mlcli.checks.context import SAMPLE, AuditContext, context_of, joined_sidecar
-from mlcli.checks.data import columns, missing, numbers, rows, spellings, splits
-from mlcli.checks.quick import AT_A_GLANCE, issues_by
+from mlcli.checks.data import AT_A_GLANCE, columns, issues_by, missing, numbers, rows, spellings, splits
 from mlcli.core.findings import Check, Issue, is_serious
 from mlcli.core.names import counted
 from mlcli.data.dataset import Dataset

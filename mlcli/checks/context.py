@@ -16,15 +16,15 @@ import numpy as np
 
 from mlcli.core.errors import DataError
 from mlcli.core.findings import Issue, Repair
-from mlcli.core.pair_sums import dense_ranks
+from mlcli.core.moments import dense_ranks
 from mlcli.core.rows import SplitInfo
 from mlcli.core.schema import Column, Schema
 from mlcli.core.seeds import rng_for
 from mlcli.core.tables import Array, Codes, Flags, Rows
 from mlcli.data.columns import SEEMS_MISSING
 from mlcli.data.dataset import Dataset
-from mlcli.data.number_text import is_number
 from mlcli.data.sidecar import Declaration, yaml_key, yaml_list, yaml_scalar
+from mlcli.data.source import is_number
 from mlcli.experiment.spec.cells import FEW_ROWS, DataSpec, ProtocolSpec
 from mlcli.experiment.spec.datasets import PlannedDataset, planned_dataset, protocol_for
 from mlcli.protocols._base import DealtSplits, Protocol, Split

@@ -6,11 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from mlcli.checks.context import AuditContext, context_as_planned, context_of
-from mlcli.checks.data import splits
+from mlcli.checks.data import AT_A_GLANCE, issues_by, splits
 from mlcli.checks.diagnosed import Diagnosed
 from mlcli.checks.models import columns, fitting, scores, tuning
 from mlcli.checks.models.fitting import fit_scores
-from mlcli.checks.quick import AT_A_GLANCE, issues_by
 from mlcli.core.findings import Check, Issue, by_gravity, found_by, is_serious
 from mlcli.core.processes import one_blas_thread
 from mlcli.core.serialise import shown

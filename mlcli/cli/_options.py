@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mlcli.cli._completion import column_names, data_names, metric_names, parameter_values, task_names
+from mlcli.cli._app import column_names, data_names, metric_names, parameter_values, task_names
 from mlcli.core.registry import MODELS, PROTOCOLS, STEPS
 from mlcli.report.formats import FORMATS, known_format
 

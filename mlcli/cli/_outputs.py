@@ -15,8 +15,8 @@ from mlcli.api import View
 from mlcli.cli._console import page_for, remark, results, results_to, show_result
 from mlcli.cli._options import OUTPUT_PANEL, Force
 from mlcli.core.errors import StoreError, UsageError
-from mlcli.core.files import replacing
 from mlcli.core.names import counted, free_name
+from mlcli.core.processes import replacing
 from mlcli.report.document import Document, grid
 from mlcli.report.formats import CSV
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from mlcli.cli._completion import metric_names, run_numbers
+from mlcli.cli._app import metric_names, run_numbers
 from mlcli.cli._options import Format, StoreToRead
 from mlcli.core.errors import UsageError
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from mlcli.cli._completion import column_names, data_names
+from mlcli.cli._app import column_names, data_names
 from mlcli.cli._console import remark, show_result
 from mlcli.cli._options import ColumnOptions, Format
 from mlcli.cli._outputs import PageOptions

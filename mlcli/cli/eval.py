@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mlcli.cli._completion import data_names, metric_names
+from mlcli.cli._app import data_names, metric_names
 from mlcli.cli._options import (
     MODELS_PANEL,
     SCORES_PANEL,

@@ -32,7 +32,7 @@ def init_command(
     import os
 
     from mlcli.cli._console import show_line
-    from mlcli.core.files import write
+    from mlcli.core.processes import write
     from mlcli.data.load import load
     from mlcli.data.shipped import find, is_path
     from mlcli.experiment.spec.json_schema import experiment_schema

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from mlcli.cli._completion import run_numbers
+from mlcli.cli._app import run_numbers
 from mlcli.cli._options import CodeOptions, Force, Format, StoreToRead
 from mlcli.cli._outputs import refuse_to_fill, refuse_to_replace, write_page, write_pictures
 from mlcli.core.errors import UsageError

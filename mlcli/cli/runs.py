@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from mlcli.cli._completion import run_numbers
+from mlcli.cli._app import run_numbers
 from mlcli.cli._console import show_result, stored_run_shown
 from mlcli.cli._options import CodeOptions, Format, Jobs, StoreToRead, ViewOptions
 from mlcli.core.errors import ExitCode

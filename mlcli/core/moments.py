@@ -1,19 +1,96 @@
-"""Weighted statistics of columns: means and variances, extremes, quantiles, entropy.
+"""Sums over columns: means, variances, extremes, quantiles, entropy, pairs; and limits of what is learned from.
 
-Empty cells are left out. Sums go in blocks that fit a cache, over cells less a row near them, so that squares
-keep their digits.
+Pairs of a group are counted without listing them: rows × log₂(levels) instead of rows².
+
+Rows are refused that no method can learn from: none at all, no weight, or numbers too extreme to be squared. A
+float holds 1e-308 to 1e308, and methods multiply squares of cells, weights and numbers of rows. Beyond the limits
+a variance becomes infinite or 0, and a column that matters would silently count as constant.
 """
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from mlcli.core.tables import Array, Codes, Flags, Rows, blocks_of
-from mlcli.core.tolerances import ROUNDING
+from mlcli.core import ROUNDING
+from mlcli.core.errors import DataError, FitError, UsageError
+from mlcli.core.names import bytes_in, number_in, size
+from mlcli.core.tables import Array, Codes, Flags, Rows, Table, blocks_of
+
+if TYPE_CHECKING:
+    from mlcli.core.model import Model
+    from mlcli.core.rows import RowsOfTable
+
+
+def of_lower(value: Array, group: Codes, score: Array, margin: float, summed: Array) -> Array:
+    """For each row a, the sum over the rows b below it in value whose score is above that of a less the margin."""
+    return _swept(dense_ranks(value), group, -score, margin - score, summed)
+
+
+def of_higher(value: Array, group: Codes, score: Array, margin: float, summed: Array) -> Array:
+    """For each row b, the sum over the rows a of the same pairs."""
+    level = dense_ranks(value)
+    return _swept(level.max(initial=0) - level, group, score - margin, score, summed)
+
+
+def pair_weight(value: Array, group: Codes, weights: Array) -> Array:
+    """For each row, what its pairs with rows below it in value weigh together; a pair weighs the product."""
+    none = np.zeros(len(value))
+    return np.asarray(weights * of_lower(value, group, none, np.inf, weights[:, None])[:, 0])
+
+
+def pair_balance(value: Array, group: Codes, score: Array, weights: Array) -> Array:
+    """For each row, the weight of its pairs with rows below it that the score orders alike, less the others."""
+    alike, unlike = (of_lower(value, group, by, 0.0, weights[:, None])[:, 0] for by in (-score, score))
+    return np.asarray(weights * (alike - unlike))
+
+
+def share_in_order(value: Array, group: Codes, score: Array, weights: Array) -> float:
+    """The share of all pairs that a score orders as their value does; equal scores count half."""
+    balance = pair_balance(value, group, score, weights).sum()
+    return float((balance / pair_weight(value, group, weights).sum() + 1) / 2)
+
+
+def dense_ranks(value: Array) -> Rows:
+    """The rank of each value among the different ones."""
+    return np.asarray(np.unique(value, return_inverse=True)[1])
+
+
+def _swept(level: Rows, group: Codes, stands: Array, asks: Array, summed: Array) -> Array:
+    """For each row, the sum over the rows of its group at a lower level that stand before where it asks."""
+    count = len(level)
+    at_once_asking_first = np.repeat([1, 0], count)
+    order = np.lexsort((at_once_asking_first, np.concatenate([stands, asks])))
+    row, asking = order % count, order >= count
+    before = _before(level[row], group[row], np.where(asking[:, None], 0.0, summed[row]))
+    result = np.empty(summed.shape)
+    result[row[asking]] = before[asking]
+    return result
+
+
+def _before(level: Rows, group: Codes, values: Array) -> Array:
+    """For each entry, the sum of the values of earlier entries of its group at a lower level.
+
+    Two levels differ first in one binary digit: there, the lower one has 0, the higher one 1.
+    """
+    result = np.zeros(values.shape)
+    for digit in range(int(level.max(initial=0)).bit_length()):
+        order = np.lexsort((level >> (digit + 1), group))
+        upper = (level[order] >> digit & 1).astype(bool)
+        so_far = np.cumsum(np.where(upper[:, None], 0.0, values[order]), axis=0)
+        # where the run of entries with the same group and higher digits begins
+        groups, higher = group[order], level[order] >> (digit + 1)
+        begins: Flags = np.append(True, (np.diff(groups) != 0) | (np.diff(higher) != 0))[: len(groups)]
+        first = np.maximum.accumulate(np.where(begins, np.arange(len(groups)), 0))
+        earlier = np.where(first[:, None] > 0, so_far[first - 1], 0.0)
+        result[order[upper]] += (so_far - earlier)[upper]
+    return result
+
 
 SIDE_BY_SIDE = 64
 """NumPy is several times as fast on so many short rows laid side by side."""
@@ -221,3 +298,123 @@ def mutual_information(joint: Array) -> float:
     total = c.sum()
     ratio = np.divide(joint * c, a * b, out=np.ones_like(joint), where=joint > 0)
     return max(0.0, float((joint * np.log(ratio)).sum() / total)) if total > 0 else 0.0
+
+
+NUMBERS = (1e-100, 1e100)
+WEIGHTS = (1e-30, 1e30)
+VARIABLE = "MLCLI_MEMORY"
+COPIES = 4
+"""How many copies of its training rows a method holds unless it processes them in blocks."""
+
+
+def refuse_unlearnable(data: RowsOfTable) -> None:
+    """Refuse training rows that no method can learn from."""
+    if len(data) == 0:
+        raise FitError("there are no training rows")
+    if data.weight is not None:
+        if not (data.weight > 0).any():
+            raise FitError("every training row has weight 0")
+        _refuse("the weights", float(data.weight.max()), WEIGHTS)
+    refuse_extremes(data.table, data.weights)
+
+
+def memory() -> int:
+    """How many bytes of memory may be used: by the environment variable, else all of the machine."""
+    stated = os.environ.get(VARIABLE, "").strip()
+    if not stated:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 1 << 33
+    result = bytes_in(f"{stated}B" if number_in(stated) else stated)
+    if result is None:
+        raise UsageError(f"{VARIABLE} is no amount of memory: '{stated}'", hint="such as 4GiB or 800 MB")
+    return result
+
+
+def refuse_beyond_memory(model: Model, table: Table, bytes_per_pair: float) -> None:
+    """Refuse a table if its copies, or its pairs of rows, would not fit into memory."""
+    pairs = bytes_per_pair * len(table) ** 2
+    hint = "learn from fewer rows: the step sample-rows takes a share of them"
+    refuse_size(f"{model.name} needs about {{}} of memory for the pairs of {len(table):,} rows", pairs, hint)
+    refuse_copies(model.name, table, 1 if model.accepts.large else COPIES)
+
+
+def refuse_copies(who: str, table: Table, copies: int) -> None:
+    """Refuse this many copies of a table if memory does not hold them."""
+    what = f"{who} copies its {len(table):,} rows, and needs about {{}} of memory for that"
+    from mlcli.core.abilities import methods_for_large_tables
+
+    needed = copies * (table.numbers.nbytes + table.codes.nbytes)
+    if needed > memory():
+        methods = ", ".join(methods_for_large_tables())
+        hint = f"learn from fewer rows, or use a method that takes them in blocks: {methods}"
+        refuse_size(what, needed, hint)
+
+
+def refuse_size(what: str, needed: float, hint: str) -> None:
+    """Refuse to use more memory than there is; ``what`` has braces for the size."""
+    if needed > (there := memory()):
+        message = f"{what.format(size(needed))}; there are {size(there)} ({VARIABLE} may say otherwise)"
+        raise FitError(message, hint=hint)
+
+
+def refuse_extremes(table: Table, weights: Array) -> None:
+    """Refuse a table whose columns have absolute maxima beyond the limits; rows of weight 0 are ignored."""
+    if _plainly_moderate(table.numbers, weights):
+        return
+    low, high = extent(table.numbers, weights)
+    for column, largest in zip(table.number_columns, np.maximum(np.abs(low), np.abs(high)).tolist(), strict=True):
+        _refuse(f"column '{column.name}'", largest, NUMBERS)
+
+
+def refuse_unanswerable(missing: Flags) -> None:
+    """Refuse rows (n × anything) with missing values that a model has no answer for."""
+    if missing.any():
+        indices = np.flatnonzero(missing.reshape(len(missing), -1).any(axis=1))
+        rows = ", ".join(str(row + 1) for row in indices[:10])
+        which = f"{len(indices)} of {len(missing)} rows, the first of them: {rows}"
+        what = f"the model has no answer for {which if len(missing) > 1 else 'the row'}"
+        raise DataError(what, hint="fill their empty cells, or train with a step that does: steps: [impute]")
+
+
+def _plainly_moderate(numbers: Array, weights: Array) -> bool:
+    """Whether a quick check rules out columns beyond the limits: the sum of squares, and a few rows."""
+    least, most = NUMBERS
+    flat = numbers.reshape(-1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        if not np.dot(flat, flat) <= most**2:
+            return False
+    subset = numbers[np.flatnonzero(weights[:8] > 0)]  # mostly enough for a number that is not too small
+    return bool((np.abs(subset).max(axis=0, initial=0.0) >= least).all())
+
+
+def refuse_extreme_target(name: str, y: Array, weights: Array) -> None:
+    """Refuse a target that is beyond the limits."""
+    if _plainly_moderate(y[:, None], weights):
+        return
+    low, high = extent(y[:, None], weights)
+    _refuse(f"the target '{name}'", float(max(abs(low[0]), abs(high[0]))), NUMBERS)
+
+
+def _refuse(what: str, size: float, limits: Iterable[float]) -> None:
+    least, most = limits
+    if size != 0 and not least <= size <= most:
+        verb = "go" if what == "the weights" else "goes"
+        raise FitError(
+            f"{what} {verb} up to {size:.3g}, too far from 1 to be multiplied",
+            hint=f"choose a unit in which the largest is between {least:g} and {most:g}",
+        )
+
+
+def all_moderate(data: RowsOfTable) -> bool:
+    """Whether every selection of the rows is within the limits."""
+    target = np.asarray(getattr(data, "y", ()), np.float64)
+    checked = ((data.table.numbers, NUMBERS), (data.weights, WEIGHTS), (target, NUMBERS))
+    return all(_moderate(values, limits) for values, limits in checked)
+
+
+def _moderate(values: Array, limits: tuple[float, float]) -> bool:
+    sizes = np.abs(values)
+    least, most = limits
+    if sizes.size and least <= sizes.min() and sizes.max() <= most:  # no number is 0 or missing
+        return True
+    smallest = np.min(sizes, where=sizes > 0, initial=np.inf)
+    return bool(smallest >= least) and not bool((sizes > most).any())

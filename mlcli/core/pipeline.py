@@ -28,8 +28,8 @@ from mlcli.core.abilities import (
 from mlcli.core.answers import Answers
 from mlcli.core.errors import DataError, FitError
 from mlcli.core.findings import Explanation
-from mlcli.core.limits import refuse_beyond_memory, refuse_extremes
 from mlcli.core.model import Model, Step
+from mlcli.core.moments import refuse_beyond_memory, refuse_extremes
 from mlcli.core.rows import R, RowsOfTable
 from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Rows, Table

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from mlcli.core import CLOSE
 from mlcli.core.errors import MlcliWarning
-from mlcli.core.tolerances import CLOSE
 
 Number = int | float
 Simpler = Literal["low", "high", ""]

@@ -49,7 +49,7 @@ CLASS_LINE = re.compile(r"^@register\(.*?^class (\w+)\(([^)]*)\)", re.MULTILINE 
 def register(name: str, *, reference: str, revision: int = 1, inserted_for: str = "") -> Callable[[T], T]:
     """Make a class a dataclass with an id, its source, and a number to be raised whenever its answers change.
 
-    ``inserted_for`` is the purpose for which mlcli inserts a step by itself (see ``core/required_steps.py``). It
+    ``inserted_for`` is the purpose for which mlcli inserts a step by itself (see ``core/configuration.py``). It
     is read from the file, so that no step is imported to find the one for a purpose.
     """
 

@@ -20,7 +20,7 @@ from mlcli.core.schema import Column, Schema
 from mlcli.core.tables import MISSING_CODE, Array, Cells, Codes, Flags, Rows, Table
 
 if TYPE_CHECKING:
-    from mlcli.core.task import AnyTask
+    from mlcli.core.model import AnyTask
 
 NAMES_OF_PARTS = ("split", "fold", "part", "partition", "set", "subset", "usage")
 PART_WORDS = {

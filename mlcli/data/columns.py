@@ -19,7 +19,9 @@ from mlcli.core.errors import Problem
 from mlcli.core.names import counted, listed, nearest
 from mlcli.core.schema import Column
 from mlcli.core.tables import MISSING_CODE, Array, Codes, Flags
-from mlcli.data.number_text import (
+from mlcli.data.records import Numbers, Records, TextColumn
+from mlcli.data.sidecar import DISCRETE, Declaration
+from mlcli.data.source import (
     GROUPING,
     LEADING_ZERO,
     NUMBER,
@@ -30,8 +32,6 @@ from mlcli.data.number_text import (
     maybe_grouped,
     rounded_among,
 )
-from mlcli.data.records import Numbers, Records, TextColumn
-from mlcli.data.sidecar import DISCRETE, Declaration
 
 Cells = Array | Codes
 """Numbers, or codes of levels."""

@@ -16,8 +16,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from mlcli.core.configuration import MOST_LEVELS, has_too_many_levels
 from mlcli.core.names import listed
-from mlcli.core.required_steps import MOST_LEVELS, has_too_many_levels
 from mlcli.core.schema import Column, Schema
 from mlcli.core.tables import Table, is_missing
 from mlcli.data.sidecar import Declaration, Sidecar

@@ -16,7 +16,7 @@ from typing import Generic
 import numpy as np
 from numpy.typing import NDArray
 
-from mlcli.core.limits import memory
+from mlcli.core.moments import memory
 from mlcli.core.processes import on_linux
 from mlcli.core.tables import Cell, Rows, blocks_of
 

@@ -16,7 +16,7 @@ from types import MappingProxyType
 import numpy as np
 
 from mlcli.core.errors import DataError, Problem, raise_all
-from mlcli.core.limits import NUMBERS
+from mlcli.core.moments import NUMBERS
 from mlcli.core.names import counted, listed, nearest
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Codes, Table, empty_cells, is_missing

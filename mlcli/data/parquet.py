@@ -12,9 +12,8 @@ import numpy as np
 from mlcli.core.errors import DataError
 from mlcli.core.tables import Array
 from mlcli.data.mapped_arrays import MappedArray
-from mlcli.data.number_text import EXACT_BELOW
 from mlcli.data.records import Distinct, Numbers, Records, TextColumn, blanks_note, checked_header, distinct
-from mlcli.data.source import Content, InFile
+from mlcli.data.source import EXACT_BELOW, Content, InFile
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -27,9 +27,8 @@ import numpy as np
 from mlcli.core.errors import DataError, Problem
 from mlcli.core.names import counted, listed
 from mlcli.core.tables import Array, Codes, Rows
-from mlcli.data.number_text import is_number
 from mlcli.data.sidecar import BLANK, DELIMITER_WORDS
-from mlcli.data.source import Content, InMemory, content_of, unpacked, unreadable
+from mlcli.data.source import Content, InMemory, content_of, is_number, unpacked, unreadable
 
 if TYPE_CHECKING:
     from _csv import Reader

@@ -20,9 +20,9 @@ from mlcli.data.columns import (
     present,
     retyped,
 )
-from mlcli.data.number_text import as_numbers, decorated_among, is_number
 from mlcli.data.records import Records
 from mlcli.data.sidecar import Sidecar
+from mlcli.data.source import as_numbers, decorated_among, is_number
 from mlcli.tasks.table import Kind, kind_named, marked_by
 
 CLASSES_AT_MOST = 10

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from mlcli.core.errors import DataError, UsageError
-from mlcli.core.files import write
+from mlcli.core.processes import write
 from mlcli.core.schema import SchemaField
 from mlcli.core.strict_yaml import parse, read
 from mlcli.data.columns import sorted_levels

@@ -12,12 +12,12 @@ from typing import ClassVar, Self
 
 import numpy as np
 
+from mlcli.core import CLOSE, ROUNDING
 from mlcli.core.errors import FitError
 from mlcli.core.params import learned
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Accepts, Column
 from mlcli.core.tables import Array, Codes, Table
-from mlcli.core.tolerances import CLOSE, ROUNDING
 from mlcli.engines.centres import squared_differences
 from mlcli.engines.content_seeds import marks_of, places_of
 from mlcli.engines.principal_components import column_by_column, with_fixed_signs

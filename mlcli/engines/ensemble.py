@@ -14,15 +14,12 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.configuration import described_as
-from mlcli.core.model import Model
+from mlcli.core.model import AnyTask, Model
 from mlcli.core.pipeline import learn
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.tables import Array, Table
-from mlcli.core.task import AnyTask
 from mlcli.engines.content_seeds import Counts
-from mlcli.tasks.classification import CLASSIFICATION, Classifier
-from mlcli.tasks.regression import REGRESSION
-from mlcli.tasks.supervised import SupervisedRows
+from mlcli.tasks.supervised import CLASSIFICATION, REGRESSION, Classifier, SupervisedRows
 
 OutputsOf = Callable[[Model, Table, AnyTask], Array]
 """A function that returns the outputs of a member for rows of a kind of task."""

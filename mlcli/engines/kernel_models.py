@@ -22,7 +22,7 @@ from mlcli.core.tables import Array, Rows, Table
 from mlcli.engines.content_seeds import order_of_content, targets_of
 from mlcli.engines.kernel_functions import KERNELS, KernelFunction, on_grid, one_width, scale, symmetric_matrix
 from mlcli.engines.linear_scores import terms_of_points
-from mlcli.tasks.classification import LabelledRows
+from mlcli.tasks.supervised import LabelledRows
 
 PRECOMPUTED = "precomputed"
 R = TypeVar("R", bound=RowsOfTable)

@@ -9,7 +9,7 @@ import numpy as np
 from mlcli.core import findings
 from mlcli.core.errors import FitError
 from mlcli.core.tables import Array
-from mlcli.tasks.classification import LabelledRows
+from mlcli.tasks.supervised import LabelledRows
 
 
 def posterior(log_joint: Array) -> Array:

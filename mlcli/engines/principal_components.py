@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mlcli.core import CLOSE
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.findings import Bars, Explanation, Table
 from mlcli.core.moments import means, moments
 from mlcli.core.tables import Array
-from mlcli.core.tolerances import CLOSE
 
 NEGLIGIBLE = 1e-13
 """A direction with less than this share of the largest variance is rounding."""

@@ -11,8 +11,7 @@ import numpy as np
 
 from mlcli.core.moments import WeightedMoments, from_origin, less_row
 from mlcli.core.tables import Array, Rows, blocks_of
-from mlcli.tasks.classification import LabelledRows
-from mlcli.tasks.regression import ValuedRows
+from mlcli.tasks.supervised import LabelledRows, ValuedRows
 
 CELLS = 2**16
 """The cells in a block."""

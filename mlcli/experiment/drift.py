@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mlcli.core.configuration import missing_steps
 from mlcli.core.errors import DataError, captured_warnings
 from mlcli.core.pipeline import Pipeline, learn
 from mlcli.core.processes import one_blas_thread
 from mlcli.core.registry import MODELS
-from mlcli.core.required_steps import missing_steps
 from mlcli.core.schema import Column
 from mlcli.core.seeds import rng_for
 from mlcli.core.tables import Array, Codes, Table
@@ -36,7 +36,7 @@ from mlcli.metrics.intervals import Interval
 from mlcli.metrics.registry import metric_named
 from mlcli.metrics.summary import summarise
 from mlcli.prepare.chi_square import chi_square
-from mlcli.tasks.classification import CLASSIFICATION, LabelAnswers, LabelledRows
+from mlcli.tasks.supervised import CLASSIFICATION, LabelAnswers, LabelledRows
 
 MOST_ROWS = 5_000
 """Of longer files the model sees a random sample of this size."""

@@ -17,7 +17,7 @@ import numpy as np
 from mlcli.core.answers import Answers, ClassAnswers, Coordinate
 from mlcli.core.serialise import HIDDEN, shown
 from mlcli.core.tables import Array, Codes, Flags, Rows
-from mlcli.tasks.classification import LabelAnswers
+from mlcli.tasks.supervised import LabelAnswers
 
 if TYPE_CHECKING:
     from mlcli.metrics.confusion import Tallies

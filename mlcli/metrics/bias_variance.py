@@ -26,8 +26,7 @@ import numpy as np
 from mlcli.core.answers import Answers
 from mlcli.core.tables import Array, Flags, Rows
 from mlcli.metrics.base import Undefined, joined
-from mlcli.tasks.classification import LabelAnswers
-from mlcli.tasks.regression import ValueAnswers
+from mlcli.tasks.supervised import LabelAnswers, ValueAnswers
 
 LEAST_MODELS = 2
 NOT_REPEATED = Undefined(

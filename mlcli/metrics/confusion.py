@@ -16,12 +16,12 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from mlcli.core import ROUNDING
 from mlcli.core.errors import UsageError
 from mlcli.core.moments import summed_from_the_top
 from mlcli.core.names import did_you_mean
 from mlcli.core.tables import Array, Codes, Flags
-from mlcli.core.tolerances import ROUNDING
-from mlcli.tasks.classification import LabelAnswers
+from mlcli.tasks.supervised import LabelAnswers
 
 _TALLIES: WeakKeyDictionary[LabelAnswers, Tallies] = WeakKeyDictionary()
 """Counted once per answers, shared by all metrics, gone with the answers."""

@@ -42,7 +42,7 @@ from mlcli.metrics.intervals import (
     wilson,
 )
 from mlcli.metrics.over_units import OverUnits, mean_over_units
-from mlcli.tasks.classification import LabelAnswers
+from mlcli.tasks.supervised import LabelAnswers
 
 FEW = 10
 """A rate of fewer rows is not estimated."""

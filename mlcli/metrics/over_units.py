@@ -35,7 +35,7 @@ from mlcli.metrics.base import (
 from mlcli.metrics.confusion import Tallies, counts_of, tallies_of
 from mlcli.metrics.intervals import counted_rows, effective_rows
 from mlcli.metrics.registry import weighted_mean
-from mlcli.tasks.classification import LabelAnswers
+from mlcli.tasks.supervised import LabelAnswers
 
 # Influence of rows on a score.
 #

@@ -35,7 +35,7 @@ from mlcli.metrics.base import (
     defined,
 )
 from mlcli.metrics.confusion import COST, Tallies, costs_named, ratio, tallies_of, tallies_under
-from mlcli.tasks.classification import LabelAnswers
+from mlcli.tasks.supervised import LabelAnswers
 from mlcli.tasks.table import KINDS, location_of
 
 METRICS: dict[tuple[type[Answers], str], Metric] = {}

@@ -21,9 +21,7 @@ from mlcli.core.tables import Array, Codes, Flags, Table
 from mlcli.engines.content_seeds import order_of_content
 from mlcli.engines.inner_validation import Part, inner_folds, mean_loss, parts_of_folds
 from mlcli.prepare.discretise import boundaries, codes_of, equal_frequency
-from mlcli.tasks.classification import Classifier, LabelledRows
-from mlcli.tasks.regression import Regressor
-from mlcli.tasks.supervised import SupervisedRows
+from mlcli.tasks.supervised import Classifier, LabelledRows, Regressor, SupervisedRows
 
 MOST_BARS = 30
 ALIKE = 1e-12

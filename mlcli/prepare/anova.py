@@ -27,8 +27,7 @@ from mlcli.core.params import learned
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes
 from mlcli.prepare._selecting import Filter
-from mlcli.tasks.classification import LabelledRows
-from mlcli.tasks.supervised import SupervisedRows
+from mlcli.tasks.supervised import LabelledRows, SupervisedRows
 
 
 @register("anova", reference="Fisher 1925, Statistical Methods for Research Workers")

@@ -31,8 +31,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes
 from mlcli.prepare._columns import RowStep
-from mlcli.tasks.classification import LabelledRows
-from mlcli.tasks.supervised import SupervisedRows
+from mlcli.tasks.supervised import LabelledRows, SupervisedRows
 
 
 @register("class-weights", reference="King & Zeng 2001, Logistic regression in rare events data")

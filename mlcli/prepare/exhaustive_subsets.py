@@ -33,8 +33,7 @@ from mlcli.core.tables import Array, Flags
 from mlcli.engines.content_seeds import in_content_order
 from mlcli.engines.inner_validation import inner_holdout
 from mlcli.prepare._selecting import ALIKE, MOST_BARS, ByModel, Places, SubsetLosses, ranked
-from mlcli.tasks.classification import LabelledRows
-from mlcli.tasks.supervised import SupervisedRows
+from mlcli.tasks.supervised import LabelledRows, SupervisedRows
 
 
 @register("exhaustive-subsets", reference="Hoeffding 1963; Guyon & Elisseeff 2003, Variable and feature selection")

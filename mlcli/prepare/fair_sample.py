@@ -26,7 +26,7 @@ import numpy as np
 from mlcli.core.registry import register
 from mlcli.engines.content_seeds import order_of_content
 from mlcli.prepare.fair_weights import ByGroupAndClass
-from mlcli.tasks.classification import LabelledRows
+from mlcli.tasks.supervised import LabelledRows
 
 
 @register("fair-sample", reference="Kamiran & Calders 2012, Data preprocessing techniques")

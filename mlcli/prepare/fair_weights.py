@@ -30,7 +30,7 @@ from mlcli.core.registry import register
 from mlcli.core.rows import Groups, sensitive_groups
 from mlcli.core.tables import Array
 from mlcli.prepare._columns import RowStep
-from mlcli.tasks.classification import LabelledRows
+from mlcli.tasks.supervised import LabelledRows
 
 
 @dataclass(frozen=True, eq=False)

@@ -38,8 +38,7 @@ from mlcli.core.tables import Array
 from mlcli.engines.content_seeds import order_of_content
 from mlcli.engines.ensemble import fitted, outputs
 from mlcli.prepare._columns import RowStep
-from mlcli.tasks.classification import CLASSIFICATION, Classifier, LabelledRows
-from mlcli.tasks.supervised import SupervisedRows
+from mlcli.tasks.supervised import CLASSIFICATION, Classifier, LabelledRows, SupervisedRows
 
 NO_OTHER_DOMAIN = (
     "there are no rows of another domain, so nothing is adapted: use the protocol leave-domains-out, or rows with "

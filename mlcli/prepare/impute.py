@@ -36,7 +36,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from mlcli.core import findings
+from mlcli.core import ROUNDING, findings
 from mlcli.core.abilities import LeaveOneOutTable
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.model import Step
@@ -46,7 +46,6 @@ from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
 from mlcli.core.tables import MISSING_CODE, Array, Cells, Table, is_missing
-from mlcli.core.tolerances import ROUNDING
 
 Filling = Callable[[Array, Array], float]
 

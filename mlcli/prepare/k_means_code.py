@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mlcli.core import findings
+from mlcli.core import CLOSE_DECIMALS, findings
 from mlcli.core.model import Step
 from mlcli.core.moments import means
 from mlcli.core.params import learned, param
@@ -29,7 +29,6 @@ from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Accepts, Column
 from mlcli.core.tables import Array, Table
-from mlcli.core.tolerances import CLOSE_DECIMALS
 from mlcli.engines.centres import (
     CentredRows,
     centred_rows,

@@ -29,7 +29,7 @@ from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.engines.principal_components import column_by_column, component_names, with_fixed_signs
 from mlcli.prepare._columns import Projection
-from mlcli.tasks.classification import LabelledRows
+from mlcli.tasks.supervised import LabelledRows
 
 NEGLIGIBLE = 1e-10
 """A direction with less than this share of the largest variance is due to rounding."""

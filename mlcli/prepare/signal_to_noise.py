@@ -29,7 +29,7 @@ from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Flags
 from mlcli.prepare._selecting import Filter
-from mlcli.tasks.classification import LabelledRows
+from mlcli.tasks.supervised import LabelledRows
 
 
 @register("signal-to-noise", reference="Golub et al. 1999, Molecular classification of cancer")

@@ -32,7 +32,7 @@ from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.centres import squared_distances, squared_lengths
 from mlcli.engines.content_seeds import order_of_content
 from mlcli.prepare._columns import RowStep
-from mlcli.tasks.classification import LabelledRows
+from mlcli.tasks.supervised import LabelledRows
 
 
 @register("smote", reference="Chawla, Bowyer, Hall & Kegelmeyer 2002, SMOTE")

@@ -36,8 +36,7 @@ from mlcli.core.tables import Codes, Rows, Table
 from mlcli.engines.content_seeds import draws
 from mlcli.engines.ensemble import fitted
 from mlcli.engines.trees.structure import Trees, cells_of
-from mlcli.tasks.regression import ValuedRows
-from mlcli.tasks.supervised import SupervisedRows
+from mlcli.tasks.supervised import SupervisedRows, ValuedRows
 
 GROWERS: dict[str, tuple[str, Callable[[int], dict[str, object]]]] = {
     "random": ("extra-trees", lambda columns: {"features": 1 / max(columns, 1)}),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-from mlcli.core.files import replacing
+from mlcli.core.processes import replacing
 from mlcli.experiment.results import each
 from mlcli.report.document import Element, Heading
 from mlcli.report.formats.markdown import markdown_of

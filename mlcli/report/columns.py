@@ -12,15 +12,14 @@ from numpy.typing import NDArray
 
 from mlcli.core.abilities import GivesEvidence, methods_with
 from mlcli.core.errors import DataError
-from mlcli.core.limits import refuse_unanswerable
-from mlcli.core.moments import entropy
+from mlcli.core.model import refuse_impossible, refuse_no_probabilities
+from mlcli.core.moments import entropy, refuse_unanswerable
 from mlcli.core.pipeline import final_for, sample_rows
 from mlcli.core.processes import one_blas_thread
 from mlcli.core.schema import Column
 from mlcli.core.seeds import rng_for
 from mlcli.core.tables import MISSING_CODE, Array, Table
-from mlcli.core.task import refuse_impossible, refuse_no_probabilities
-from mlcli.data.number_text import as_numbers
+from mlcli.data.source import as_numbers
 from mlcli.engines.principal_components import component_names
 from mlcli.tasks.anomaly import ScoredRows, main_reasons
 from mlcli.tasks.association import items_in_words
@@ -34,14 +33,13 @@ if TYPE_CHECKING:
     from mlcli.experiment.saved.saved_model import SavedModel
     from mlcli.tasks.anomaly import Detector
     from mlcli.tasks.association import Associator
-    from mlcli.tasks.classification import Classifier
     from mlcli.tasks.clustering import ClusterModel
     from mlcli.tasks.density import DensityEstimator
     from mlcli.tasks.projection import Projector
     from mlcli.tasks.ranking import Ranker
     from mlcli.tasks.recommendation import Recommender
-    from mlcli.tasks.regression import Regressor
     from mlcli.tasks.sequence_labelling import Tagger
+    from mlcli.tasks.supervised import Classifier, Regressor
 
 Columns = dict[str, list[str]]
 PREDICTION = "prediction"

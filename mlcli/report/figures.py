@@ -19,7 +19,6 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from mlcli.core.files import replacing
 from mlcli.core.findings import (
     Bars,
     Boxplots,
@@ -34,6 +33,7 @@ from mlcli.core.findings import (
     Regions,
     Tree,
 )
+from mlcli.core.processes import replacing
 from mlcli.report.document import Document, Grid, Heading, Picture, column_of, lined_up, short
 from mlcli.report.page import Page
 

@@ -6,7 +6,7 @@ import math
 import unicodedata
 from dataclasses import dataclass
 
-from mlcli.core.tolerances import CLOSE
+from mlcli.core import CLOSE
 
 PLAIN_FORMS = {
     "Δ": "diff", "±": "+/-", "≥": ">=", "≤": "<=", "≠": "!=", "×": "x", "·": "*", "−": "-", "–": "-", "—": "-",

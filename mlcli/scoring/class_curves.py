@@ -9,7 +9,7 @@ from mlcli.core.findings import Curve
 from mlcli.core.tables import Array
 from mlcli.metrics.confusion import Calibration, ThresholdCounts, calibration, counts_by_threshold
 from mlcli.scoring.model_results import ModelResult
-from mlcli.tasks.classification import LabelAnswers
+from mlcli.tasks.supervised import LabelAnswers
 
 Line = tuple[Array, Array]
 

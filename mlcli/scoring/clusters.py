@@ -9,14 +9,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from mlcli.core import findings
+from mlcli.core import CLOSE, findings
+from mlcli.core.configuration import missing_steps
 from mlcli.core.errors import captured_warnings
 from mlcli.core.pipeline import Pipeline, learn
 from mlcli.core.registry import MODELS
-from mlcli.core.required_steps import missing_steps
 from mlcli.core.rows import evenly_spaced
 from mlcli.core.tables import Array, Codes, Flags
-from mlcli.core.tolerances import CLOSE
 from mlcli.data.dataset import Dataset
 from mlcli.engines.ensemble import outputs
 from mlcli.engines.principal_components import elbow_of_curve, range_of_elbow
@@ -24,8 +23,8 @@ from mlcli.experiment.results import SplitResult, Trained
 from mlcli.scoring.differences import best_of
 from mlcli.scoring.model_results import ModelResult, judged_answers
 from mlcli.scoring.plots import boxplots, histogram, points_and_cloud
-from mlcli.tasks.classification import CLASSIFICATION, LabelledRows
 from mlcli.tasks.clustering import SHOWN, ClusterAnswers, centres, cluster_title
+from mlcli.tasks.supervised import CLASSIFICATION, LabelledRows
 
 MOST_POINTS = 400
 """About how many rows are drawn."""

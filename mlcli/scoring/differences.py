@@ -33,7 +33,7 @@ from mlcli.scoring.model_results import (
     table_key,
     training_sizes,
 )
-from mlcli.tasks.classification import LabelAnswers
+from mlcli.tasks.supervised import LabelAnswers
 from mlcli.tasks.table import kind_named
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from mlcli.metrics.fairness import (
 )
 from mlcli.metrics.scores.fairness import favourable_codes
 from mlcli.scoring.model_results import ModelResult, judged_answers
-from mlcli.tasks.classification import LabelAnswers
+from mlcli.tasks.supervised import LabelAnswers
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,7 +25,7 @@ from mlcli.metrics.registry import defined_values, metric_named
 from mlcli.metrics.scores.labels import ClassRates, one_against_rest
 from mlcli.metrics.summary import corrected_for_optimism, summarise
 from mlcli.protocols._base import TRAINING_ROWS
-from mlcli.tasks.classification import LabelAnswers
+from mlcli.tasks.supervised import LabelAnswers
 from mlcli.tasks.table import kind_named
 
 if TYPE_CHECKING:

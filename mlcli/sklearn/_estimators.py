@@ -20,14 +20,13 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from mlcli.core.abilities import HasImportances
-from mlcli.core.configuration import with_steps
+from mlcli.core.configuration import missing_steps, with_steps
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.model import Model, Step
 from mlcli.core.nested import without_effect
 from mlcli.core.params import build, by_name
 from mlcli.core.pipeline import learn, set_threshold
 from mlcli.core.registry import Catalogue, allow_imports, import_paths_in
-from mlcli.core.required_steps import missing_steps
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Table
@@ -44,10 +43,9 @@ from mlcli.sklearn._rows import (
     weights_of,
 )
 from mlcli.tasks.anomaly import Detector
-from mlcli.tasks.classification import Classifier
 from mlcli.tasks.clustering import ClusterModel
 from mlcli.tasks.projection import Projector
-from mlcli.tasks.regression import Regressor
+from mlcli.tasks.supervised import Classifier, Regressor
 
 if TYPE_CHECKING:
     from mlcli.sklearn._rows import MatrixLike

@@ -21,8 +21,7 @@ from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column
 from mlcli.core.tables import MISSING_CODE, Array, Codes, Table
 from mlcli.data.columns import sorted_levels
-from mlcli.tasks.classification import LabelledRows
-from mlcli.tasks.regression import ValuedRows
+from mlcli.tasks.supervised import LabelledRows, ValuedRows
 from mlcli.tasks.table import kind_named
 
 AnyArray = np.ndarray[Any, np.dtype[Any]]

@@ -15,12 +15,11 @@ from mlcli.core.abilities import DecidesByRule, ExplainsTask
 from mlcli.core.answers import ClassAnswers
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.findings import Explanation, Lines
-from mlcli.core.model import Model
+from mlcli.core.model import Model, refuse_impossible
 from mlcli.core.params import learned
 from mlcli.core.rows import SplitInfo
 from mlcli.core.schema import Column, Schema
 from mlcli.core.tables import Array, Codes, Flags, Rows, Table
-from mlcli.core.task import refuse_impossible
 from mlcli.tasks.anomaly_thresholds import (
     FAR_OUT,
     Decision,

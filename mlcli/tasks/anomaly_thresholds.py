@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mlcli.core import CLOSE
 from mlcli.core.moments import summed_from_the_top
 from mlcli.core.params import Inside, Parameter, yaml_from_text
 from mlcli.core.serialise import Json
 from mlcli.core.tables import Array, Flags
-from mlcli.core.tolerances import CLOSE
 
 if TYPE_CHECKING:
     from mlcli.tasks.anomaly import Detector

@@ -9,18 +9,16 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from mlcli.core import findings
+from mlcli.core import DECIMALS, findings
 from mlcli.core.abilities import RowExplainer
 from mlcli.core.answers import Answers, Header
 from mlcli.core.errors import warn
-from mlcli.core.model import Model
+from mlcli.core.model import Model, Task
 from mlcli.core.names import listed
 from mlcli.core.params import learned
 from mlcli.core.rows import RowsOfTable, extras_of
 from mlcli.core.schema import Accepts, Column, Schema
 from mlcli.core.tables import MISSING_CODE, Array, Cells, Codes, Flags, Table
-from mlcli.core.task import Task
-from mlcli.core.tolerances import DECIMALS
 
 UNKNOWN = np.int8(-1)
 """The entry of a rule for rows of a split that has not found it."""

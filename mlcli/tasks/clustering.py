@@ -10,14 +10,13 @@ from typing import ClassVar, TypedDict
 
 import numpy as np
 
-from mlcli.core import findings
+from mlcli.core import CLOSE_DECIMALS, ROUNDING, findings
 from mlcli.core.abilities import ExplainsTask, RowExplainer
 from mlcli.core.answers import Answers
 from mlcli.core.model import Model, Step
 from mlcli.core.params import learned
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Cells, Codes, Rows, Table
-from mlcli.core.tolerances import CLOSE_DECIMALS, ROUNDING
 from mlcli.tasks.unsupervised import UnlabelledRows, UnsupervisedTask
 
 COMPARED_AT_MOST = 5_000

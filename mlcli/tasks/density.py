@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlcli.core.answers import Answers
-from mlcli.core.model import Step
+from mlcli.core.model import Step, refuse_impossible
 from mlcli.core.params import learned
 from mlcli.core.tables import Array, Codes, Table
-from mlcli.core.task import refuse_impossible
 from mlcli.tasks.clustering import ClusterModel, store_profile
 from mlcli.tasks.unsupervised import UnlabelledRows, UnsupervisedTask
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlcli.core.answers import Answers
-from mlcli.core.model import Model
+from mlcli.core.model import Model, refuse_impossible
 from mlcli.core.tables import Array, Table
-from mlcli.core.task import refuse_impossible
 from mlcli.tasks.unsupervised import UnlabelledRows, UnsupervisedTask
 
 

@@ -10,12 +10,11 @@ import numpy as np
 
 from mlcli.core.answers import Answers
 from mlcli.core.errors import DataError, FitError
-from mlcli.core.model import Model
-from mlcli.core.pair_sums import pair_weight
+from mlcli.core.model import Model, Task, refuse_impossible
+from mlcli.core.moments import pair_weight
 from mlcli.core.rows import RowsOfTable, extras_of
 from mlcli.core.schema import Column, Schema
 from mlcli.core.tables import Array, Cells, Codes, Rows, Table
-from mlcli.core.task import Task, refuse_impossible
 
 
 def relevance_of(column: Column, cells: Cells) -> Array:

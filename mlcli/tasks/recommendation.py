@@ -7,17 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mlcli.core import DECIMALS
 from mlcli.core.errors import DataError, FitError, warn
-from mlcli.core.limits import refuse_extreme_target
-from mlcli.core.model import Model
-from mlcli.core.moments import ROUNDING_OF_SQUARES, moments
+from mlcli.core.model import Model, refuse_impossible
+from mlcli.core.moments import ROUNDING_OF_SQUARES, moments, refuse_extreme_target
 from mlcli.core.params import learned
 from mlcli.core.schema import Accepts, Column, Schema
 from mlcli.core.tables import Array, Codes, Flags, Rows, Table
-from mlcli.core.task import refuse_impossible
-from mlcli.core.tolerances import DECIMALS
-from mlcli.tasks.regression import ValueAnswers, ValuedRows
-from mlcli.tasks.supervised import SupervisedTask
+from mlcli.tasks.supervised import SupervisedTask, ValueAnswers, ValuedRows
 
 TOP = 10
 """The length of a list of recommendations."""

@@ -14,9 +14,8 @@ from mlcli.core.params import learned
 from mlcli.core.rows import SplitInfo
 from mlcli.core.schema import Column, Schema
 from mlcli.core.tables import Array, Codes, Rows, Table
-from mlcli.tasks.classification import LabelAnswers, LabelledRows
 from mlcli.tasks.sequence_windows import numbered_by_appearance
-from mlcli.tasks.supervised import SupervisedTask
+from mlcli.tasks.supervised import LabelAnswers, LabelledRows, SupervisedTask
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -17,8 +17,7 @@ from mlcli.core.schema import Schema
 
 if TYPE_CHECKING:
     from mlcli.core.answers import Answers
-    from mlcli.core.model import Model
-    from mlcli.core.task import AnyTask
+    from mlcli.core.model import AnyTask, Model
 
 ROLES = (
     *("target", "feature", "id", "group", "sensitive", "weight", "count", "context", "ignore"),
@@ -88,6 +87,8 @@ class Kind:
     """The methods that ``mlcli eval`` runs if no model is named, beside the baseline."""
     columns_at: str
     """Turns predictions into columns of text: from a fitted model and a ``Request`` to the columns."""
+    module: str = ""
+    """The file of ``mlcli/tasks`` with its classes, where it has not the name of the kind."""
     picture_at: str = ""
     """Draws answers below the table: from a title and the answers of all splits to blocks."""
     picture_of_table_at: str = ""
@@ -103,7 +104,7 @@ class Kind:
 
     def _at(self, name: str) -> str:
         """Where a class of its file is."""
-        return f"mlcli.tasks.{module_of(self.name)}:{name}"
+        return f"mlcli.tasks.{self.module or module_of(self.name)}:{name}"
 
     @cached_property
     def rows(self) -> type[Any]:
@@ -170,6 +171,7 @@ KINDS = (
         target="needed",
         target_kinds=LEVELS,
         classes=("LabelledRows", "Classifier", "LabelAnswers"),
+        module="supervised",
         protocols=(
             "stratified-k-fold",
             "k-fold",
@@ -199,6 +201,7 @@ KINDS = (
         target="needed",
         target_kinds=("numeric",),
         classes=("ValuedRows", "Regressor", "ValueAnswers"),
+        module="supervised",
         protocols=(*FOLDS, "leave-one-out"),
         scores=("values",),
         metrics=("rmse", "mae", "bias", "r2"),

@@ -7,11 +7,10 @@ from typing import Self, TypeVar
 
 import numpy as np
 
-from mlcli.core.model import Model
+from mlcli.core.model import A, M, Model, Task
 from mlcli.core.rows import RowsOfTable, extras_of
 from mlcli.core.schema import Schema
 from mlcli.core.tables import Codes, Table
-from mlcli.core.task import A, M, Task
 
 UNKNOWN = -1
 """The label of a row without one."""

@@ -9,7 +9,7 @@ import pytest
 
 from mlcli.checks.audit import OF_DATA, audits_of, issues_of_data
 from mlcli.checks.context import context_of, joined_sidecar
-from mlcli.checks.quick import AT_A_GLANCE
+from mlcli.checks.data import AT_A_GLANCE
 from mlcli.core.findings import GRAVITIES, Issue, code_of, is_serious
 from mlcli.data.dataset import Dataset
 from mlcli.data.load import load

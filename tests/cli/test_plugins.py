@@ -75,7 +75,7 @@ def test_a_method_of_ones_own_is_listed_explained_trained_and_asked(folder: Path
         ("raise SystemExit(0)", "mine.py:1: cannot be imported: SystemExit: 0"),
         ("x = 1", "mine.py: registers nothing"),
         (
-            "from mlcli.core.registry import register\nfrom mlcli.tasks.regression import Regressor\n"
+            "from mlcli.core.registry import register\nfrom mlcli.tasks.supervised import Regressor\n"
             "@register('knn', reference='')\nclass Mine(Regressor):\n    ...",
             "'knn', which mlcli has already",
         ),

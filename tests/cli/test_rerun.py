@@ -14,7 +14,7 @@ import pytest
 import mlcli
 from mlcli.core.registry import PLUGIN_FILES
 from mlcli.experiment.results import SplitResult, checksum, decoded, encoded
-from mlcli.tasks.classification import LabelAnswers
+from mlcli.tasks.supervised import LabelAnswers
 from tests.support.shell import document, in_shell, typed
 
 STORE = "../kept/runs.db"

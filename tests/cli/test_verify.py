@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from mlcli.experiment.results import SplitResult, checksum, decoded, encoded
-from mlcli.tasks.classification import LabelAnswers
+from mlcli.tasks.supervised import LabelAnswers
 from tests.support.shell import document, typed
 
 SPEC = """\

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from mlcli.core.configuration import missing_steps
 from mlcli.core.errors import UsageError
 from mlcli.core.params import Parameter, build, parameters
 from mlcli.core.pipeline import Pipeline, learn, predict_rows
 from mlcli.core.registry import MODELS
-from mlcli.core.required_steps import missing_steps
 from mlcli.core.schema import Column
 from mlcli.tasks.table import kinds_of
 from tests.contract.toys import EVERYTHING, REAL, SUPERVISED, UNSUPERVISED, halves, rows_for

@@ -10,8 +10,7 @@ import numpy as np
 from mlcli.core.schema import Accepts, Column
 from mlcli.core.tables import Rows, Table
 from mlcli.tasks.anomaly import ScreenedRows
-from mlcli.tasks.classification import LabelledRows
-from mlcli.tasks.regression import ValuedRows
+from mlcli.tasks.supervised import LabelledRows, ValuedRows
 from mlcli.tasks.table import kind_named
 
 COLOURS = ("blue", "green", "red")

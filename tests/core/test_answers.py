@@ -10,7 +10,7 @@ import pytest
 from mlcli.core.answers import Header
 from mlcli.core.schema import Column, Schema, SchemaField
 from mlcli.core.tables import Table
-from mlcli.tasks.regression import ValueAnswers, ValuedRows
+from mlcli.tasks.supervised import ValueAnswers, ValuedRows
 
 SEX = Column("sex", "nominal", ("f", "m"))
 AGE = Column("age")

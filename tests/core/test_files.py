@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mlcli.core.files import replacing
+from mlcli.core.processes import replacing
 
 
 def test_a_body_that_fails_leaves_the_old_file_whole(tmp_path: Path) -> None:

@@ -17,8 +17,7 @@ from mlcli.models.ensembles.bagging import Bagging
 from mlcli.models.few_labels.cluster_then_label import ClusterThenLabel
 from mlcli.models.few_labels.self_training import SelfTraining
 from mlcli.models.neighbours.knn import NearestNeighbours
-from mlcli.tasks.classification import Classifier
-from mlcli.tasks.regression import Regressor
+from mlcli.tasks.supervised import Classifier, Regressor
 
 NUMBER, WITH_GAPS = Column("n"), Column("g", missing=True)
 COLOUR = Column("c", "nominal", ("b", "r"))

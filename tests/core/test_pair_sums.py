@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mlcli.core.pair_sums import of_higher, of_lower, pair_balance, pair_weight
+from mlcli.core.moments import of_higher, of_lower, pair_balance, pair_weight
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from mlcli.core.configuration import missing_steps
 from mlcli.core.model import Step
-from mlcli.core.required_steps import missing_steps
 from mlcli.core.schema import Accepts, Column
 from mlcli.prepare.impute import Impute
 from mlcli.prepare.one_hot import OneHot

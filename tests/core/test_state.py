@@ -82,7 +82,7 @@ def test_a_table_comes_back() -> None:
 
 
 def fitted() -> Pipeline:
-    from mlcli.tasks.classification import LabelledRows
+    from mlcli.tasks.supervised import LabelledRows
 
     data = toy.dataset()
     pipeline = Pipeline(steps=(), model=ZeroR())

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from mlcli.core.errors import FitError, UsageError
-from mlcli.core.limits import memory
+from mlcli.core.moments import memory
 from mlcli.core.pipeline import learn
 from mlcli.core.registry import MODELS
 from mlcli.core.schema import Column
@@ -17,7 +17,7 @@ from mlcli.core.tables import Table
 from mlcli.data import large_text, records
 from mlcli.data.load import load
 from mlcli.data.mapped_arrays import MappedArray
-from mlcli.tasks.classification import LabelledRows
+from mlcli.tasks.supervised import LabelledRows
 from tests.support.shell import typed
 
 

@@ -19,7 +19,7 @@ from mlcli.data.load import load
 from mlcli.metrics.registry import METRICS, metric_named
 from mlcli.report.document import Sentence, grid
 from mlcli.report.page import Page
-from mlcli.tasks.regression import ValueAnswers
+from mlcli.tasks.supervised import ValueAnswers
 from tests.contract.subjects import Subject
 from tests.contract.toys import halves
 from tests.metrics.making import value_answers

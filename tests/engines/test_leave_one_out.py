@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from mlcli.core.abilities import LeaveOneOut
+from mlcli.core.configuration import missing_steps
 from mlcli.core.model import Model, Step
 from mlcli.core.pipeline import Pipeline, learn, leave_one_out_answers, predict_rows
 from mlcli.core.registry import MODELS
-from mlcli.core.required_steps import missing_steps
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Table
 from mlcli.models.bayes.naive_bayes import NaiveBayes
@@ -25,8 +25,7 @@ from mlcli.prepare.impute import Impute
 from mlcli.prepare.min_max import MinMax
 from mlcli.prepare.one_hot import OneHot
 from mlcli.prepare.standardise import Standardise
-from mlcli.tasks.classification import LabelledRows
-from mlcli.tasks.regression import ValuedRows
+from mlcli.tasks.supervised import LabelledRows, ValuedRows
 
 ROWS = 40
 DIGITS = 1e-9

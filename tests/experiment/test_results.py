@@ -7,8 +7,7 @@ import pytest
 
 from mlcli.core.answers import Header
 from mlcli.experiment.results import CompletedSplits, RoundResult, SplitResult, decoded, each, encoded, folds_of
-from mlcli.tasks.classification import LabelAnswers
-from mlcli.tasks.regression import ValueAnswers
+from mlcli.tasks.supervised import LabelAnswers, ValueAnswers
 
 FIELDS = ("index", "label", "train_rows", "fit_seconds", "predict_seconds", "seconds", "warnings", "route")
 

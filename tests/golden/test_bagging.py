@@ -26,8 +26,7 @@ from mlcli.models.ensembles.bagging import Bagging, OutOfBagAnswers
 from mlcli.models.linear.linear_regression import LinearRegression
 from mlcli.models.linear.ridge import Ridge
 from mlcli.models.neighbours.knn import NearestNeighbours
-from mlcli.tasks.classification import CLASSIFICATION
-from mlcli.tasks.regression import REGRESSION
+from mlcli.tasks.supervised import CLASSIFICATION, REGRESSION
 from tests.golden.asking import answered, asked
 from tests.golden.asking import fitted as learned
 from tests.golden.shipped import in_numbers

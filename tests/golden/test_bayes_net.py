@@ -25,7 +25,7 @@ from mlcli.core.pipeline import learn
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table
 from mlcli.models.graphs.bayes_net import BayesNet
-from mlcli.tasks.classification import LabelledRows
+from mlcli.tasks.supervised import LabelledRows
 from tests.golden.asking import answered, fitted
 from tests.golden.shipped import as_they_are
 from tests.golden.weather import weather

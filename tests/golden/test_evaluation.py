@@ -19,7 +19,7 @@ from mlcli.metrics.registry import metric_named
 from mlcli.metrics.summary import summarise
 from mlcli.protocols.holdout import StratifiedHoldout
 from mlcli.protocols.k_fold import KFold
-from mlcli.tasks.classification import LabelAnswers
+from mlcli.tasks.supervised import LabelAnswers
 
 
 def by_leave_one_out(model: ModelSpec) -> CellResult:

@@ -15,7 +15,7 @@ from mlcli.core.errors import UsageError
 from mlcli.core.params import build
 from mlcli.engines.ensemble import outputs
 from mlcli.models.wrappers.exponentiated_gradient import ExponentiatedGradient, best_mixture
-from mlcli.tasks.classification import CLASSIFICATION
+from mlcli.tasks.supervised import CLASSIFICATION
 from tests.golden.asking import fitted
 from tests.golden.test_fair_thresholds import rows, selected_by_group
 

@@ -16,7 +16,7 @@ from mlcli.engines.ensemble import outputs
 from mlcli.metrics.confusion import counts_by_threshold
 from mlcli.metrics.fairness import CRITERIA
 from mlcli.models.wrappers.fair_thresholds import FairThresholds, GroupThresholds, RateCurve, best_thresholds
-from mlcli.tasks.classification import CLASSIFICATION
+from mlcli.tasks.supervised import CLASSIFICATION
 from tests.golden.asking import fitted
 from tests.support.rows import labelled
 

@@ -18,7 +18,7 @@ from mlcli.core.tables import Table
 from mlcli.metrics.base import Undefined
 from mlcli.metrics.fairness import FEW, GroupRates, Rate, gap, gower_distances, individual_fairness, rates_by_group
 from mlcli.metrics.registry import metric_named
-from mlcli.tasks.classification import LabelAnswers
+from mlcli.tasks.supervised import LabelAnswers
 
 RACE = Column("race", "nominal", ("a", "b", "c"), sensitive=True)
 SEX = Column("sex", "nominal", ("f", "m"), sensitive=True)

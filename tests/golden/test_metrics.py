@@ -15,7 +15,7 @@ from mlcli.metrics.interval_rules import fold_stability
 from mlcli.metrics.intervals import wald, wilson
 from mlcli.metrics.registry import metric_named
 from mlcli.metrics.scores.labels import one_against_rest
-from mlcli.tasks.classification import LabelAnswers
+from mlcli.tasks.supervised import LabelAnswers
 from tests.golden.weather import printed, weather
 from tests.metrics.making import label_answers, score, value_answers
 

@@ -19,7 +19,7 @@ from mlcli.core.schema import Column
 from mlcli.core.state import check_loaded
 from mlcli.core.tables import Table
 from mlcli.models.bayes.naive_bayes import NaiveBayes
-from mlcli.tasks.classification import Classifier, LabelledRows
+from mlcli.tasks.supervised import Classifier, LabelledRows
 from tests.golden.asking import answered, asked, fitted, right_by_leave_one_out
 from tests.golden.weather import printed, weather
 from tests.support.rows import labelled, table_of

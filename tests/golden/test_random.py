@@ -9,7 +9,7 @@ from scipy import stats
 from mlcli.core.state import check_loaded
 from mlcli.core.tables import Table
 from mlcli.models.baselines.random import RandomGuess
-from mlcli.tasks.classification import LabelledRows
+from mlcli.tasks.supervised import LabelledRows
 from tests.golden.asking import answered, asked, fitted
 from tests.golden.weather import weather
 from tests.support.rows import labelled, table_of, valued

@@ -20,8 +20,7 @@ from mlcli.engines.trees.structure import cells_of
 from mlcli.models.forests._forest import SHARES
 from mlcli.models.forests.random_forest import RandomForest
 from mlcli.models.trees.decision_tree import DecisionTree
-from mlcli.tasks.classification import LabelledRows
-from mlcli.tasks.regression import ValuedRows
+from mlcli.tasks.supervised import LabelledRows, ValuedRows
 from tests.contract.subjects import said_by
 from tests.contract.toys import EVERYTHING, rows_for
 from tests.golden.asking import answered, asked, fitted

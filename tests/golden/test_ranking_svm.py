@@ -10,7 +10,7 @@ import pytest
 from sklearn.svm import LinearSVC
 
 from mlcli.core.errors import FitError, MlcliWarning
-from mlcli.core.pair_sums import share_in_order
+from mlcli.core.moments import share_in_order
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table
 from mlcli.data.load import load

@@ -20,7 +20,7 @@ from mlcli.core.state import packed, unpacked
 from mlcli.core.tables import Table
 from mlcli.models.bayes.naive_bayes import NaiveBayes
 from mlcli.models.few_labels.self_training import SelfTraining
-from mlcli.tasks.classification import LabelledRows
+from mlcli.tasks.supervised import LabelledRows
 from tests.golden.asking import asked, fitted
 from tests.golden.shipped import in_numbers, with_numbers
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from mlcli.core.tables import Array
-from mlcli.tasks.classification import LabelledRows
+from mlcli.tasks.supervised import LabelledRows
 from tests.support.rows import labelled, table_of
 
 FEATURES = ("outlook", "temperature", "humidity", "windy")

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from mlcli.core.answers import Answers, Header
 from mlcli.metrics.base import Score, Undefined
 from mlcli.metrics.registry import metric_named
-from mlcli.tasks.classification import LabelAnswers
-from mlcli.tasks.regression import ValueAnswers
+from mlcli.tasks.supervised import LabelAnswers, ValueAnswers
 
 
 def label_answers(

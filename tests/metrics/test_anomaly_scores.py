@@ -15,7 +15,7 @@ from mlcli.metrics.base import Undefined
 from mlcli.metrics.registry import metric_named, names_for
 from mlcli.metrics.summary import summarise
 from mlcli.tasks.anomaly import ScoreAnswers, highest_f1
-from mlcli.tasks.classification import LabelAnswers
+from mlcli.tasks.supervised import LabelAnswers
 
 NAMES = ("auc", "average-precision", "precision", "recall", "f1", "precision-at-n", "specificity")
 

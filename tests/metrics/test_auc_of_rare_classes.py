@@ -13,7 +13,7 @@ from sklearn.metrics import roc_auc_score
 from mlcli.metrics.difference import compare
 from mlcli.metrics.registry import metric_named
 from mlcli.metrics.summary import summarise
-from mlcli.tasks.classification import LabelAnswers
+from mlcli.tasks.supervised import LabelAnswers
 from tests.metrics.making import folds_of, label_answers
 from tests.support.shell import document, typed
 

@@ -20,8 +20,7 @@ from mlcli.core.tables import Table
 from mlcli.metrics.base import Undefined, rounds_of
 from mlcli.metrics.bias_variance import Decomposition, bias_variance
 from mlcli.models.linear.ridge import Ridge
-from mlcli.tasks.classification import LabelAnswers
-from mlcli.tasks.regression import ValueAnswers
+from mlcli.tasks.supervised import LabelAnswers, ValueAnswers
 from tests.golden.asking import fitted
 from tests.metrics.making import value_answers
 from tests.support.rows import valued

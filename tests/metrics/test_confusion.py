@@ -15,7 +15,7 @@ from mlcli.metrics.over_units import influence
 from mlcli.metrics.registry import metric_named
 from mlcli.metrics.scores.labels import one_against_rest
 from mlcli.metrics.summary import summarise
-from mlcli.tasks.classification import LabelAnswers
+from mlcli.tasks.supervised import LabelAnswers
 from tests.metrics.making import drawn_labels, label_answers
 
 

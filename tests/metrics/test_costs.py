@@ -11,7 +11,7 @@ from mlcli.core.errors import UsageError
 from mlcli.metrics.confusion import cost_matrix, cost_name, problems_with_costs
 from mlcli.metrics.registry import metric_named
 from mlcli.metrics.summary import summarise
-from mlcli.tasks.classification import LabelAnswers
+from mlcli.tasks.supervised import LabelAnswers
 from tests.metrics.making import drawn_labels, label_answers
 
 COSTS = {"a": {"b": 5, "a": -1}, "b": {"a": 2}}

@@ -13,7 +13,7 @@ from mlcli.core.answers import Answers
 from mlcli.metrics.difference import Difference, compare, holm, wald_plus_two
 from mlcli.metrics.intervals import replicates
 from mlcli.metrics.registry import metric_named
-from mlcli.tasks.classification import LabelAnswers
+from mlcli.tasks.supervised import LabelAnswers
 from tests.metrics.making import drawn_labels, drawn_values, folds_of, label_answers, number, value_answers
 
 

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from mlcli.metrics.registry import AVERAGES, OF_ONE_CLASS, metric_named, names_for
-from mlcli.tasks.classification import LabelAnswers
-from mlcli.tasks.regression import ValueAnswers
+from mlcli.tasks.supervised import LabelAnswers, ValueAnswers
 from tests.metrics.making import number, value_answers
 
 PAGE = (Path(__file__).parents[2] / "docs" / "metrics.md").read_text(encoding="utf-8")

@@ -14,7 +14,7 @@ from mlcli.metrics.difference import compare
 from mlcli.metrics.interval_rules import fold_stability
 from mlcli.metrics.registry import metric_named
 from mlcli.metrics.summary import summarise
-from mlcli.tasks.classification import LabelAnswers
+from mlcli.tasks.supervised import LabelAnswers
 from tests.metrics.making import drawn_labels, folds_of, label_answers, number
 from tests.support.shell import document, typed
 

@@ -15,7 +15,7 @@ from mlcli.experiment.spec.plan import plan
 from mlcli.metrics.registry import metric_named
 from mlcli.metrics.summary import corrected_for_optimism, no_information, overfitting, summarise
 from mlcli.scoring.model_results import ModelResult, score_result
-from mlcli.tasks.classification import LabelAnswers
+from mlcli.tasks.supervised import LabelAnswers
 
 ACCURACY = metric_named("accuracy", LabelAnswers, ("a", "b"))
 

@@ -12,7 +12,7 @@ from mlcli.metrics.intervals import weightings
 from mlcli.metrics.registry import metric_named
 from mlcli.metrics.summary import summarise
 from mlcli.tasks.anomaly import ScoreAnswers
-from mlcli.tasks.classification import LabelAnswers
+from mlcli.tasks.supervised import LabelAnswers
 from tests.metrics.making import drawn_labels, folds_of, label_answers, number
 
 

@@ -14,8 +14,7 @@ from sklearn import metrics as oracle
 
 from mlcli.core.answers import Header
 from mlcli.metrics.base import Undefined
-from mlcli.tasks.classification import LabelAnswers
-from mlcli.tasks.regression import ValueAnswers
+from mlcli.tasks.supervised import LabelAnswers, ValueAnswers
 from tests.metrics.making import score
 
 SEEDS = range(150)

@@ -11,8 +11,7 @@ import pytest
 from mlcli.core.errors import UsageError
 from mlcli.core.tables import Array
 from mlcli.metrics.registry import class_names_for, mean_of_rows, metric_named, names_for
-from mlcli.tasks.classification import LabelAnswers
-from mlcli.tasks.regression import ValueAnswers
+from mlcli.tasks.supervised import LabelAnswers, ValueAnswers
 from mlcli.tasks.table import KINDS
 from tests.metrics.making import score, value_answers
 
@@ -87,7 +86,7 @@ def test_one_function_adds_a_metric() -> None:
 def test_metrics_and_their_intervals_need_numpy_only() -> None:
     code = (
         "import sys; from mlcli.metrics import summary, difference, registry\n"
-        "from mlcli.tasks.classification import LabelAnswers\n"
+        "from mlcli.tasks.supervised import LabelAnswers\n"
         "registry.names_for(LabelAnswers)\n"
         "print(sorted({name.partition('.')[0] for name in sys.modules}\n"
         "             & {'scipy', 'numba', 'pandas', 'joblib', 'pydantic', 'sklearn'}))"

@@ -18,8 +18,7 @@ from mlcli.core.answers import Header
 from mlcli.metrics.base import Undefined
 from mlcli.metrics.fairness import CRITERIA
 from mlcli.metrics.registry import metric_named, names_for
-from mlcli.tasks.classification import LabelAnswers
-from mlcli.tasks.regression import ValueAnswers
+from mlcli.tasks.supervised import LabelAnswers, ValueAnswers
 from tests.metrics.making import drawn_labels, drawn_values, label_answers, repeated, score, value_answers
 
 OF_GROUPS = {*CRITERIA, "disparate-impact"}

@@ -17,8 +17,7 @@ from mlcli.metrics.intervals import effective_rows, replicates, resamples_for, w
 from mlcli.metrics.over_units import share_of_ties
 from mlcli.metrics.registry import metric_named
 from mlcli.metrics.summary import summarise
-from mlcli.tasks.classification import LabelAnswers
-from mlcli.tasks.regression import ValueAnswers
+from mlcli.tasks.supervised import LabelAnswers, ValueAnswers
 from tests.metrics.making import drawn_labels, drawn_values, folds_of, label_answers, number, score, value_answers
 
 

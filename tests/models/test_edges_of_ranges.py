@@ -11,7 +11,7 @@ from mlcli.core.errors import MlcliWarning
 from mlcli.core.tables import Array
 from mlcli.models.linear.elastic_net import ElasticNet, PenaltyPath
 from mlcli.models.linear.lasso import Lasso
-from mlcli.tasks.regression import ValuedRows
+from mlcli.tasks.supervised import ValuedRows
 from tests.golden.asking import fitted
 from tests.support.rows import table_of, valued
 from tests.support.shell import typed

@@ -22,7 +22,7 @@ from mlcli.core.tables import Array, Rows, Table
 from mlcli.engines.content_seeds import Bag, order_of_content
 from mlcli.models.forests.extra_trees import ExtraTrees
 from mlcli.models.forests.random_forest import RandomForest
-from mlcli.tasks.regression import ValuedRows
+from mlcli.tasks.supervised import ValuedRows
 from tests.contract.toys import EVERYTHING, rows_for
 from tests.golden.asking import asked, fitted
 from tests.golden.shipped import in_numbers

@@ -9,12 +9,12 @@ import pytest
 from sklearn.compose import ColumnTransformer
 from sklearn.preprocessing import StandardScaler
 
+from mlcli.core.configuration import after, missing_steps
 from mlcli.core.errors import UsageError
 from mlcli.core.model import chosen, put_back
 from mlcli.core.params import build
 from mlcli.core.pipeline import Pipeline
 from mlcli.core.registry import MODELS, STEPS
-from mlcli.core.required_steps import after, missing_steps
 from mlcli.core.schema import Accepts, Column
 from mlcli.core.tables import Table
 from mlcli.data.load import load

@@ -18,8 +18,7 @@ from mlcli.models.discriminants.lda import LinearDiscriminants
 from mlcli.models.linear.perceptron import Perceptron
 from mlcli.prepare.coral import Coral
 from mlcli.prepare.importance_weights import ImportanceWeights
-from mlcli.tasks.classification import LabelledRows
-from mlcli.tasks.regression import ValuedRows
+from mlcli.tasks.supervised import LabelledRows, ValuedRows
 from tests.golden.asking import asked, fitted
 from tests.golden.shipped import in_numbers, with_numbers
 

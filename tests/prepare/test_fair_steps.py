@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mlcli.core.configuration import missing_steps
 from mlcli.core.errors import FitError
-from mlcli.core.required_steps import missing_steps
 from mlcli.core.schema import Accepts, Column
 from mlcli.core.tables import Table
 from mlcli.prepare.fair_sample import FairSample

@@ -10,8 +10,8 @@ import pytest
 from sklearn.preprocessing import OneHotEncoder
 
 import mlcli
+from mlcli.core.configuration import after, encoded_width, missing_steps
 from mlcli.core.registry import MODELS
-from mlcli.core.required_steps import after, encoded_width, missing_steps
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table
 from mlcli.data.load import load

@@ -25,7 +25,7 @@ from mlcli.experiment.spec.cells import DataSpec, Experiment, ModelSpec, Protoco
 from mlcli.experiment.spec.plan import plan
 from mlcli.protocols._base import Split
 from mlcli.protocols.active_learning import UNSURE, ActiveLearning, most_informative
-from mlcli.tasks.classification import LabelAnswers
+from mlcli.tasks.supervised import LabelAnswers
 from tests.golden.shipped import in_numbers
 from tests.support.shell import typed
 

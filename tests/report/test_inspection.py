@@ -19,7 +19,7 @@ from mlcli.metrics.registry import metric_named
 from mlcli.scoring.clusters import cluster_planes
 from mlcli.scoring.importance import inspection_of, permutation_importance
 from mlcli.scoring.model_results import ModelResult, score_result
-from mlcli.tasks.classification import LabelAnswers
+from mlcli.tasks.supervised import LabelAnswers
 
 ROWS = 120
 

@@ -20,8 +20,7 @@ from mlcli.report.views.classification import confusion_of
 from mlcli.report.views.results import Details, results_of
 from mlcli.scoring.model_results import score_result
 from mlcli.scoring.records import experiment_record
-from mlcli.tasks.classification import LabelAnswers
-from mlcli.tasks.regression import ValueAnswers
+from mlcli.tasks.supervised import LabelAnswers, ValueAnswers
 
 CLASSES = ("red", "blue", "gold")
 TRUTH = (0, 1, 0, 1, 2)

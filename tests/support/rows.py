@@ -9,8 +9,7 @@ import numpy as np
 
 from mlcli.core.schema import Column
 from mlcli.core.tables import Table
-from mlcli.tasks.classification import LabelledRows
-from mlcli.tasks.regression import ValuedRows
+from mlcli.tasks.supervised import LabelledRows, ValuedRows
 
 Cells = Sequence[Any]
 

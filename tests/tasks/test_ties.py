@@ -9,7 +9,7 @@ import pytest
 
 from mlcli.models.baselines.zero_r import ZeroR
 from mlcli.models.neighbours.knn import NearestNeighbours
-from mlcli.tasks.classification import first_of_the_largest
+from mlcli.tasks.supervised import first_of_the_largest
 from tests.golden.asking import answered
 from tests.support.rows import labelled, table_of
 

@@ -13,7 +13,7 @@ from mlcli.core.abilities import Staged
 from mlcli.core.answers import Answers, Coordinate
 from mlcli.core.errors import ExitCode, MlcliError, captured_warnings
 from mlcli.core.findings import shortened
-from mlcli.core.limits import all_moderate, refuse_copies
+from mlcli.core.moments import all_moderate, refuse_copies
 from mlcli.core.pipeline import Pipeline, leave_one_out_answers, predict_rows
 from mlcli.core.processes import one_blas_thread, peak_of
 from mlcli.core.progress import seconds_of_work

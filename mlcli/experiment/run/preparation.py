@@ -18,7 +18,7 @@ from typing import Any, ClassVar, NamedTuple, overload
 import numpy as np
 
 from mlcli.core.abilities import LeaveOneOut
-from mlcli.core.configuration import parts_of, ready_for
+from mlcli.core.configuration import after, parts_of, ready_for
 from mlcli.core.errors import DataError, FitError, ModelFileError, captured_warnings
 from mlcli.core.model import Step
 from mlcli.core.nested import effective, without_effect
@@ -27,7 +27,6 @@ from mlcli.core.pipeline import Pipeline, learn, set_threshold
 from mlcli.core.processes import cores, cores_for_a_fit, one_blas_thread, stdout_as_stderr
 from mlcli.core.progress import seconds_of_work
 from mlcli.core.registry import MODELS, STEPS
-from mlcli.core.required_steps import after
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Schema
 from mlcli.core.seeds import digest, rng_for

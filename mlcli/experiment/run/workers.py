@@ -23,7 +23,6 @@ from threading import Thread, active_count
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar
 
-from mlcli.core.files import sweep, temporary_prefix
 from mlcli.core.names import duration, size
 from mlcli.core.processes import (
     cores_for_a_fit,
@@ -32,6 +31,8 @@ from mlcli.core.processes import (
     pin_blas_from_the_start,
     safe_import_path,
     send_stdout_to_stderr,
+    sweep,
+    temporary_prefix,
 )
 from mlcli.core.registry import allowed_imports
 

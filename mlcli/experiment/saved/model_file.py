@@ -23,8 +23,8 @@ from mlcli.core.errors import (
     UsageError,
     captured_warnings,
 )
-from mlcli.core.files import write
 from mlcli.core.pipeline import predict_rows
+from mlcli.core.processes import write
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Column, Schema, SchemaField
 from mlcli.core.state import NamedArrays, packed, unpacked

@@ -20,8 +20,8 @@ from mlcli.core.tables import Array, Table, is_missing
 from mlcli.data.dataset import Dataset
 from mlcli.data.load import names_of_form
 from mlcli.data.new_rows import AlignedRows, Reference, aligned, new_rows, records_of_dataset, refuse_overflow
-from mlcli.data.number_text import is_number
 from mlcli.data.sidecar import Declaration, Sidecar
+from mlcli.data.source import is_number
 from mlcli.engines.column_effects import usual_values
 from mlcli.experiment.results import Trained
 from mlcli.prepare.drop import Drop

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, overload
 
 from mlcli.core.abilities import Staged
-from mlcli.core.configuration import ready_for
+from mlcli.core.configuration import after, missing_steps, ready_for
 from mlcli.core.errors import ExperimentError, Faults, ModelFileError, UsageError
 from mlcli.core.findings import Issue
 from mlcli.core.names import nearest
@@ -15,7 +15,6 @@ from mlcli.core.nested import can_do
 from mlcli.core.params import settings
 from mlcli.core.pipeline import WITHOUT_WEIGHTS
 from mlcli.core.registry import MODELS
-from mlcli.core.required_steps import after, missing_steps
 from mlcli.core.seeds import MAX_SEED
 from mlcli.experiment.spec.cells import (
     AS_SAVED,

@@ -8,13 +8,13 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from mlcli.core.abilities import EstimatesFitTime, Staged, bytes_per_pair, methods_with
+from mlcli.core.configuration import encoded_width
 from mlcli.core.errors import UsageError
 from mlcli.core.names import METHODS_OF_KINDS, size
 from mlcli.core.registry import MODELS
-from mlcli.core.required_steps import encoded_width
 from mlcli.core.schema import Column
 from mlcli.data.dataset import Dataset
-from mlcli.data.number_text import is_number
+from mlcli.data.source import is_number
 from mlcli.experiment.spec.cells import Cell, Experiment, ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.datasets import PlannedDataset
 from mlcli.experiment.spec.expectations import Beats

@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 from mlcli.core.errors import DataError, UsageError
-from mlcli.core.files import write
 from mlcli.core.names import module_of
+from mlcli.core.processes import write
 from mlcli.core.registry import MODELS
 from mlcli.data.dataset import Dataset
 from mlcli.data.shipped import shipped_path
@@ -89,7 +89,7 @@ from mlcli.core.schema import Accepts
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.tasks.classification import Classifier, LabelledRows
+from mlcli.tasks.supervised import Classifier, LabelledRows
 
 
 @register("{name}", reference="Tibshirani et al. 2002, without shrinkage")

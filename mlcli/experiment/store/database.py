@@ -13,8 +13,8 @@ from tempfile import gettempdir
 from typing import Any
 
 from mlcli.core.errors import StoreError
-from mlcli.core.files import sweep
 from mlcli.core.names import shortened
+from mlcli.core.processes import sweep
 
 APPLICATION = 0x6D6C636C
 """Marks a database file as ours ("mlcl")."""

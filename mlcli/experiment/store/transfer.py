@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from mlcli.core.errors import UsageError
-from mlcli.core.files import replacing
+from mlcli.core.processes import replacing
 from mlcli.core.seeds import digest
 from mlcli.experiment.results import checksum
 from mlcli.experiment.spec.cells import Cell

@@ -2,7 +2,7 @@
 
 A block ends with a line end, which stops every loop. Nothing is decided here about text: a cell that is not
 plainly a number, or not surely held as it is written, makes its column one of text, to be read by the rules in
-Python. The twin that says the same is ``mlcli.data.records`` with ``mlcli.data.number_text``.
+Python. The twin that says the same is ``mlcli.data.records`` with ``mlcli.data.source``.
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from mlcli.core import ROUNDING
 from mlcli.core.tables import Array, Rows
-from mlcli.core.tolerances import ROUNDING
 from mlcli.kernels.trees.records import (
     AMOUNT,
     LEAF,

@@ -16,7 +16,7 @@ from mlcli.core.tables import Array
 from mlcli.metrics.base import Undefined
 from mlcli.metrics.fairness import CRITERIA, FEW, differences_under
 from mlcli.metrics.registry import weighted_score
-from mlcli.tasks.classification import LabelAnswers
+from mlcli.tasks.supervised import LabelAnswers
 
 NOT_SENSITIVE = Undefined("no column of levels is sensitive", "--sensitive COLUMN, or the role in the sidecar")
 TOO_FEW = Undefined(f"no two groups have {FEW} rows that its rates are of", "average: pooled would help")

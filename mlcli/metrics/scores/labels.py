@@ -20,7 +20,7 @@ from mlcli.metrics.registry import (
     of_tallies,
     share_of_rows,
 )
-from mlcli.tasks.classification import LabelAnswers
+from mlcli.tasks.supervised import LabelAnswers
 
 STRATIFIED = "stratified splits, or fewer, would help"
 

@@ -25,7 +25,7 @@ from mlcli.metrics.registry import (
     mean_of_rows,
     of_weightings,
 )
-from mlcli.tasks.classification import LabelAnswers
+from mlcli.tasks.supervised import LabelAnswers
 
 
 def probabilities_given(answers: LabelAnswers) -> Undefined | None:

@@ -13,7 +13,7 @@ from functools import lru_cache, partial
 import numpy as np
 
 from mlcli.core.errors import UsageError
-from mlcli.core.pair_sums import pair_balance, pair_weight
+from mlcli.core.moments import pair_balance, pair_weight
 from mlcli.core.tables import Array, Codes, Flags, Rows
 from mlcli.metrics.base import Metric, Score, Undefined
 from mlcli.metrics.confusion import ratio

@@ -10,7 +10,7 @@ from mlcli.core.moments import quantiles
 from mlcli.core.tables import Array
 from mlcli.metrics.base import Score, Undefined
 from mlcli.metrics.registry import mean_of_rows, means_under, score, weighted_mean
-from mlcli.tasks.regression import ValueAnswers
+from mlcli.tasks.supervised import ValueAnswers
 
 VARIES = 1e-12
 """Values whose variance is a smaller share of the largest squared distance are one value but for rounding."""

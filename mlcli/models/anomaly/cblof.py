@@ -28,14 +28,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from mlcli.core import findings
+from mlcli.core import ROUNDING, findings
 from mlcli.core.abilities import RowExplainer
 from mlcli.core.errors import FitError
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Table
-from mlcli.core.tolerances import ROUNDING
 from mlcli.engines.centres import means_settled, nearest_centres, squared_lengths
 from mlcli.engines.content_seeds import as_repeats
 from mlcli.tasks.anomaly import Detector, ScreenedRows

@@ -23,13 +23,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from mlcli.core import CLOSE
 from mlcli.core.errors import FitError
 from mlcli.core.findings import Explanation
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Table
-from mlcli.core.tolerances import CLOSE
 from mlcli.engines.content_seeds import as_repeats
 from mlcli.engines.network.network import (
     IDENTITY,

@@ -24,11 +24,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from mlcli.core import findings
+from mlcli.core import ROUNDING, findings
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
-from mlcli.core.tolerances import ROUNDING
 from mlcli.engines.content_seeds import as_repeats
 from mlcli.engines.neighbours.neighbourhoods import NeighbourDetector, same_rows
 from mlcli.tasks.anomaly import Detector, ScreenedRows

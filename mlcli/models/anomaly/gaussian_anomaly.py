@@ -30,7 +30,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core import findings
+from mlcli.core import ROUNDING, findings
 from mlcli.core.abilities import RowExplainer
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.moments import moments, quotient
@@ -39,7 +39,6 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.schema import Accepts, Column
 from mlcli.core.tables import Array, Table
-from mlcli.core.tolerances import ROUNDING
 from mlcli.engines.covariances import covariance_table
 from mlcli.tasks.anomaly import Detector, ScreenedRows
 

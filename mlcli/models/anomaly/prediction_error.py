@@ -34,7 +34,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from mlcli.core import findings
+from mlcli.core import ROUNDING, findings
 from mlcli.core.configuration import with_steps
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.model import Model
@@ -44,14 +44,12 @@ from mlcli.core.params import GIVEN, learned, param
 from mlcli.core.registry import register
 from mlcli.core.schema import Accepts, Column
 from mlcli.core.tables import Array, Codes, Table, joined
-from mlcli.core.tolerances import ROUNDING
 from mlcli.engines.content_seeds import order_of_content
 from mlcli.engines.ensemble import fitted, outputs
 from mlcli.engines.inner_validation import held_out_outputs, inner_folds
 from mlcli.models.anomaly.collective import warn_of_gaps
 from mlcli.tasks.anomaly import Detector, ScreenedRows
-from mlcli.tasks.classification import CLASSIFICATION, Classifier, LabelledRows
-from mlcli.tasks.regression import REGRESSION, Regressor, ValuedRows
+from mlcli.tasks.supervised import CLASSIFICATION, REGRESSION, Classifier, LabelledRows, Regressor, ValuedRows
 
 Cell = TypeVar("Cell", bound=np.generic)
 

@@ -29,7 +29,7 @@ from typing import TypedDict
 
 import numpy as np
 
-from mlcli.core import findings
+from mlcli.core import CLOSE, CLOSE_DECIMALS, findings
 from mlcli.core.configuration import with_steps
 from mlcli.core.errors import FitError, MlcliWarning
 from mlcli.core.model import Model
@@ -38,11 +38,10 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Codes, Rows, Table
-from mlcli.core.tolerances import CLOSE, CLOSE_DECIMALS
 from mlcli.engines.ensemble import fitted, outputs
 from mlcli.engines.inner_validation import inner_folds, parts_of_folds
 from mlcli.tasks.anomaly import ANOMALY, Detector, ScreenedRows
-from mlcli.tasks.classification import CLASSIFICATION, Classifier, LabelledRows
+from mlcli.tasks.supervised import CLASSIFICATION, Classifier, LabelledRows
 
 
 @dataclass(kw_only=True, eq=False)

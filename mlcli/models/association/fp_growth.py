@@ -32,12 +32,12 @@ from itertools import chain, combinations
 
 import numpy as np
 
+from mlcli.core import DECIMALS
 from mlcli.core.errors import FitError
 from mlcli.core.findings import Explanation, Table
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Flags
-from mlcli.core.tolerances import DECIMALS
 from mlcli.tasks.association import Associator, Itemset, Rule, items_in_words, padded
 
 MOST_SETS = 1_000_000

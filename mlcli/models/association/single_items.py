@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from mlcli.core import DECIMALS
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Flags
-from mlcli.core.tolerances import DECIMALS
 from mlcli.tasks.association import Associator, Rule
 
 

@@ -31,7 +31,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from mlcli.core import findings
+from mlcli.core import ROUNDING, findings
 from mlcli.core.abilities import CountsParameters, EstimatesFitTime
 from mlcli.core.errors import FitError
 from mlcli.core.names import did_you_mean
@@ -40,8 +40,7 @@ from mlcli.core.ranges import Range
 from mlcli.core.registry import register
 from mlcli.core.schema import Accepts, Column
 from mlcli.core.tables import MISSING_CODE, Array, Codes, Rows, Table
-from mlcli.core.tolerances import ROUNDING
-from mlcli.tasks.classification import Classifier, LabelledRows
+from mlcli.tasks.supervised import Classifier, LabelledRows
 
 NO_COLUMN = Column("no column", "nominal")
 """Stands in for the columns of a table without any; all its cells are missing, so that a rule on it is zero-r."""

@@ -29,9 +29,7 @@ from mlcli.core.registry import register
 from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Table
 from mlcli.engines.content_seeds import RandomByRow
-from mlcli.tasks.classification import Classifier
-from mlcli.tasks.regression import Regressor
-from mlcli.tasks.supervised import SupervisedRows
+from mlcli.tasks.supervised import Classifier, Regressor, SupervisedRows
 
 
 @register(

@@ -20,9 +20,7 @@ from mlcli.core.params import learned
 from mlcli.core.registry import register
 from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Table
-from mlcli.tasks.classification import Classifier
-from mlcli.tasks.regression import Regressor
-from mlcli.tasks.supervised import SupervisedRows
+from mlcli.tasks.supervised import Classifier, Regressor, SupervisedRows
 
 
 @register("zero-r", reference="Witten, Frank & Hall, Data Mining, section 4.1")

@@ -27,7 +27,7 @@ from mlcli.core.names import did_you_mean, listed
 from mlcli.core.schema import COLUMN_KINDS, Column
 from mlcli.core.tables import Array, Codes, Flags, Rows, Table
 from mlcli.engines.posteriors import logarithm
-from mlcli.tasks.classification import LabelledRows
+from mlcli.tasks.supervised import LabelledRows
 
 EVENTS = ("bernoulli", "binomial", "count")
 OF_NUMBERS = ("gaussian", *EVENTS)

@@ -88,7 +88,7 @@ from mlcli.models.bayes._likelihoods import (
     with_floors,
     wrong_level_priors,
 )
-from mlcli.tasks.classification import Classifier, LabelledRows
+from mlcli.tasks.supervised import Classifier, LabelledRows
 
 
 @register(

@@ -37,9 +37,7 @@ from mlcli.engines.trees.findings import (
 from mlcli.engines.trees.growing import AMOUNT_BITS, MOST_BINS, Grower, bin_columns, bit_length
 from mlcli.engines.trees.structure import LEAF, Cells, Trees, cells_of, level_counts
 from mlcli.models.boosting._losses import LOSSES_OF_VALUES, AbsoluteLoss, Loss, LossDerivatives, loss_of_classes
-from mlcli.tasks.classification import Classifier, LabelledRows
-from mlcli.tasks.regression import Regressor
-from mlcli.tasks.supervised import SupervisedRows
+from mlcli.tasks.supervised import Classifier, LabelledRows, Regressor, SupervisedRows
 
 if TYPE_CHECKING:
     from mlcli.kernels.trees.records import Grown, Ids, KeptSums, Limits, PackedTargets, Scale, Words

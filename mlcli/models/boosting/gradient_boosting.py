@@ -48,9 +48,7 @@ from mlcli.engines.content_seeds import order_of_content
 from mlcli.engines.ensemble import fitted, outputs
 from mlcli.models.boosting._boosted import Boosted, FitRound, Learner
 from mlcli.models.boosting._losses import Loss, LossDerivatives
-from mlcli.tasks.classification import Classifier
-from mlcli.tasks.regression import REGRESSION, Regressor, ValuedRows
-from mlcli.tasks.supervised import SupervisedRows
+from mlcli.tasks.supervised import REGRESSION, Classifier, Regressor, SupervisedRows, ValuedRows
 
 TREE_PARAMETERS = ("max_leaves", "max_depth", "min_leaf", "features", "bins")
 """Parameters that only trees have."""

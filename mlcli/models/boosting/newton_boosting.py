@@ -39,8 +39,7 @@ from mlcli.core.registry import register
 from mlcli.core.tables import Rows
 from mlcli.engines.trees.structure import is_ordered
 from mlcli.models.boosting._boosted import Boosted
-from mlcli.tasks.classification import Classifier
-from mlcli.tasks.regression import Regressor
+from mlcli.tasks.supervised import Classifier, Regressor
 
 DIRECTIONS = {"rising": 1, "falling": -1}
 

@@ -17,7 +17,7 @@ from mlcli.core.abilities import LeaveOneOutTable, centred
 from mlcli.core.model import Step
 from mlcli.core.tables import Array, Codes, Rows
 from mlcli.engines.posteriors import certain_posterior, log_priors
-from mlcli.tasks.classification import LabelledRows
+from mlcli.tasks.supervised import LabelledRows
 
 LEAST = 1e-5
 """The smallest eigenvalue that leaves enough digits, in units of columns or of the shared covariance."""

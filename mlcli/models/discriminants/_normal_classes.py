@@ -28,7 +28,7 @@ from mlcli.engines.covariances import (
 )
 from mlcli.engines.posteriors import logarithm, posterior, prior_conflicts, prior_table, table_by_class
 from mlcli.engines.sums import TrainingSums
-from mlcli.tasks.classification import Classifier, LabelledRows
+from mlcli.tasks.supervised import Classifier, LabelledRows
 
 LEFT_OUT = (
     "Directions left out, since classes do not vary there (constant columns, columns that follow from others): {}."

@@ -31,7 +31,7 @@ from mlcli.core.tables import Array, Table
 from mlcli.engines.covariances import COVARIANCE_TYPES, CovarianceType, Normal
 from mlcli.engines.posteriors import log_priors, posterior, priors_of, refuse_misfitting_priors
 from mlcli.models.discriminants._normal_classes import NormalClasses
-from mlcli.tasks.classification import Classifier, LabelledRows
+from mlcli.tasks.supervised import Classifier, LabelledRows
 
 
 @register("gaussian-bayes", reference="Duda, Hart & Stork 2001, section 2.6")

@@ -62,7 +62,7 @@ from mlcli.models.discriminants._normal_classes import (
     rounded,
     whitening,
 )
-from mlcli.tasks.classification import Classifier, LabelledRows
+from mlcli.tasks.supervised import Classifier, LabelledRows
 
 
 @register("lda", reference="Fisher 1936; Hastie, Tibshirani & Friedman 2009, section 4.3")

@@ -55,7 +55,7 @@ from mlcli.models.discriminants._normal_classes import (
     rounded,
     whitening,
 )
-from mlcli.tasks.classification import Classifier, LabelledRows
+from mlcli.tasks.supervised import Classifier, LabelledRows
 
 
 @register("qda", reference="Hastie, Tibshirani & Friedman 2009, section 4.3; Friedman 1989")

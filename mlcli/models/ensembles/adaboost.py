@@ -41,7 +41,7 @@ from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Table
 from mlcli.engines.content_seeds import Bag, in_content_order
 from mlcli.engines.ensemble import check_members, fitted, mean_of, means_after, member_table, votes
-from mlcli.tasks.classification import CLASSIFICATION, Classifier, LabelledRows
+from mlcli.tasks.supervised import CLASSIFICATION, Classifier, LabelledRows
 
 NO_ERROR = 1e-10
 """What stands for an error of 0, whose logarithm is none."""

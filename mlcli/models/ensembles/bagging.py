@@ -51,9 +51,7 @@ from mlcli.engines.ensemble import (
     sample_for,
     votes,
 )
-from mlcli.tasks.classification import CLASSIFICATION, Classifier
-from mlcli.tasks.regression import REGRESSION, Regressor
-from mlcli.tasks.supervised import SupervisedRows
+from mlcli.tasks.supervised import CLASSIFICATION, REGRESSION, Classifier, Regressor, SupervisedRows
 
 COMBINED = {"mean": outputs, "votes": votes}
 

@@ -26,7 +26,7 @@ from mlcli.core.registry import register
 from mlcli.core.tables import Array
 from mlcli.engines.symmetric import pairwise_coupling
 from mlcli.models.ensembles.output_codes import Code, Coded
-from mlcli.tasks.classification import Classifier
+from mlcli.tasks.supervised import Classifier
 
 
 @register("one-against-one", reference="Hastie & Tibshirani 1998; Wu, Lin & Weng 2004, second method")

@@ -22,7 +22,7 @@ import numpy as np
 from mlcli.core.registry import register
 from mlcli.core.tables import Array
 from mlcli.models.ensembles.output_codes import Code, Coded
-from mlcli.tasks.classification import Classifier
+from mlcli.tasks.supervised import Classifier
 
 
 @register("one-against-rest", reference="Rifkin & Klautau 2004, In defense of one-vs-all classification")

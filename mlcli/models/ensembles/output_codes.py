@@ -39,7 +39,7 @@ from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.engines.calibration import of_all_classes
 from mlcli.engines.ensemble import fitted, outputs
-from mlcli.tasks.classification import CLASSIFICATION, Classifier, LabelledRows
+from mlcli.tasks.supervised import CLASSIFICATION, Classifier, LabelledRows
 
 Code = NDArray[np.int8]
 """Classes × problems: 1 and −1 for the two sides, 0 for classes that a problem leaves out."""

@@ -21,8 +21,7 @@ from __future__ import annotations
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.models.ensembles.bagging import Bagging
-from mlcli.tasks.classification import Classifier
-from mlcli.tasks.regression import Regressor
+from mlcli.tasks.supervised import Classifier, Regressor
 
 
 @register("random-subspaces", reference="Ho 1998, The random subspace method for constructing decision forests")

@@ -40,9 +40,7 @@ from mlcli.core.tables import Array, Table
 from mlcli.engines.content_seeds import in_content_order
 from mlcli.engines.ensemble import check_members, fitted, member_table, numbered, outputs
 from mlcli.engines.inner_validation import held_out_outputs, inner_folds
-from mlcli.tasks.classification import CLASSIFICATION, Classifier
-from mlcli.tasks.regression import REGRESSION, Regressor
-from mlcli.tasks.supervised import SupervisedRows
+from mlcli.tasks.supervised import CLASSIFICATION, REGRESSION, Classifier, Regressor, SupervisedRows
 
 OWN_META = {Classifier: "logistic-regression", Regressor: "ridge"}
 

@@ -47,9 +47,7 @@ from mlcli.engines.ensemble import (
     votes,
 )
 from mlcli.engines.inner_validation import inner_holdout, row_losses
-from mlcli.tasks.classification import CLASSIFICATION, Classifier
-from mlcli.tasks.regression import REGRESSION, Regressor
-from mlcli.tasks.supervised import SupervisedRows
+from mlcli.tasks.supervised import CLASSIFICATION, REGRESSION, Classifier, Regressor, SupervisedRows
 
 COMBINED: dict[str, OutputsOf] = {"mean": outputs, "votes": votes}
 

@@ -34,8 +34,8 @@ from mlcli.core.registry import register
 from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.engines.ensemble import check_members, fitted, outputs
-from mlcli.tasks.classification import CLASSIFICATION, Classifier, LabelledRows
 from mlcli.tasks.clustering import ClusteredRows, Clusterer
+from mlcli.tasks.supervised import CLASSIFICATION, Classifier, LabelledRows
 
 
 @register("cluster-then-label", reference="Chapelle, Schölkopf & Zien 2006, Semi-Supervised Learning, section 1.2")

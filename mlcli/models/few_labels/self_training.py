@@ -37,7 +37,7 @@ from mlcli.core.registry import register
 from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Codes, Rows, Table
 from mlcli.engines.ensemble import check_members, fitted, outputs
-from mlcli.tasks.classification import CLASSIFICATION, Classifier, LabelledRows
+from mlcli.tasks.supervised import CLASSIFICATION, Classifier, LabelledRows
 
 
 @register("self-training", reference="Yarowsky 1995, Unsupervised word sense disambiguation", revision=2)

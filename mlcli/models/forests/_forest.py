@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from mlcli.core.abilities import CountsParameters, HasImportances, RowExplainer, Staged
 from mlcli.core.findings import Explanation, Finding, Lines
 from mlcli.core.findings import Table as Figures
-from mlcli.core.limits import memory, refuse_size
+from mlcli.core.moments import memory, refuse_size
 from mlcli.core.names import counted
 from mlcli.core.params import TASK, learned, param
 from mlcli.core.processes import threads
@@ -24,9 +24,7 @@ from mlcli.engines.content_seeds import Bag, order_of_content
 from mlcli.engines.trees.findings import importance_table, use_of_columns, warn_without_split
 from mlcli.engines.trees.growing import MOST_BINS, Grower, Targets, bin_columns, in_units
 from mlcli.engines.trees.structure import LEAF, Cells, Trees, cells_of, is_ordered, level_counts
-from mlcli.tasks.classification import Classifier
-from mlcli.tasks.regression import Regressor
-from mlcli.tasks.supervised import SupervisedRows
+from mlcli.tasks.supervised import Classifier, Regressor, SupervisedRows
 
 if TYPE_CHECKING:
     from mlcli.kernels.trees.records import Grown, Limits, Scale

@@ -30,8 +30,7 @@ from typing import ClassVar
 from mlcli.core.params import param
 from mlcli.core.registry import register
 from mlcli.models.forests._forest import Forest
-from mlcli.tasks.classification import Classifier
-from mlcli.tasks.regression import Regressor
+from mlcli.tasks.supervised import Classifier, Regressor
 
 
 @register("extra-trees", reference="Geurts, Ernst & Wehenkel 2006", revision=8)

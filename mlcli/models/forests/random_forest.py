@@ -41,8 +41,7 @@ from math import log2
 from mlcli.core.abilities import EstimatesFitTime
 from mlcli.core.registry import register
 from mlcli.models.forests._forest import Forest
-from mlcli.tasks.classification import Classifier
-from mlcli.tasks.regression import Regressor
+from mlcli.tasks.supervised import Classifier, Regressor
 
 
 @register("random-forest", reference="Breiman 2001", revision=6)

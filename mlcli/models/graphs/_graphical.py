@@ -16,7 +16,7 @@ from mlcli.core.schema import Accepts, Column
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.engines.posteriors import log_sum, logarithm, posterior
 from mlcli.models.graphs._inference import Factor, log_marginals, marginal, most_probable
-from mlcli.tasks.classification import Classifier, LabelledRows
+from mlcli.tasks.supervised import Classifier, LabelledRows
 
 ACCEPTS = Accepts(numbers=False, nominal=True, missing=True, weights=True, levels_only=True)
 """Levels and empty cells; numbers are cut into bins."""

@@ -67,7 +67,7 @@ from mlcli.models.graphs._structures import (
     in_order,
     tree_among,
 )
-from mlcli.tasks.classification import Classifier, LabelledRows
+from mlcli.tasks.supervised import Classifier, LabelledRows
 
 ARROW = "->"
 SMOOTHING_NOTES = {

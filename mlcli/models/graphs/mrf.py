@@ -61,7 +61,7 @@ from mlcli.models.graphs._graphical import (
 )
 from mlcli.models.graphs._inference import INFERENCES, Factor, log_marginals, marginal
 from mlcli.models.graphs._structures import separated, tree_among
-from mlcli.tasks.classification import Classifier, LabelledRows
+from mlcli.tasks.supervised import Classifier, LabelledRows
 
 BETWEEN = " - "
 

@@ -39,7 +39,7 @@ from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.engines.calibration import of_all_classes, slope, softmax
 from mlcli.engines.kernel_models import KernelModel, distinct_rows
-from mlcli.tasks.classification import Classifier, LabelledRows
+from mlcli.tasks.supervised import Classifier, LabelledRows
 
 FIELDS = 5
 """The number of fields of a stored visit, beside f of each class."""

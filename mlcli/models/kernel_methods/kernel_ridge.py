@@ -32,9 +32,7 @@ from mlcli.core.tables import Array, Table
 from mlcli.engines.calibration import of_present_classes, slope_of_present
 from mlcli.engines.kernel_models import KernelModel, distinct_rows
 from mlcli.engines.symmetric import inverse_factor
-from mlcli.tasks.classification import Classifier, LabelledRows
-from mlcli.tasks.regression import Regressor
-from mlcli.tasks.supervised import SupervisedRows
+from mlcli.tasks.supervised import Classifier, LabelledRows, Regressor, SupervisedRows
 
 
 @register("kernel-ridge", reference="Saunders, Gammerman & Vovk 1998, Ridge regression learning in dual variables")

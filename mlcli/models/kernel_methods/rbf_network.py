@@ -42,9 +42,7 @@ from mlcli.engines.centres import means_settled, squared_from_mean
 from mlcli.engines.kernel_functions import one_width, scale
 from mlcli.engines.kernel_models import distinct_rows
 from mlcli.engines.linear_scores import terms_of_points
-from mlcli.tasks.classification import Classifier, LabelledRows
-from mlcli.tasks.regression import Regressor
-from mlcli.tasks.supervised import SupervisedRows
+from mlcli.tasks.supervised import Classifier, LabelledRows, Regressor, SupervisedRows
 
 
 @dataclass(frozen=True, eq=False)

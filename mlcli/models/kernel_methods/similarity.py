@@ -38,9 +38,7 @@ from mlcli.engines.centres import squared_from_mean
 from mlcli.engines.kernel_functions import BLOCK_CELLS, LOG_KERNELS, named_landmarks, one_width, scale
 from mlcli.engines.kernel_models import distinct_rows
 from mlcli.engines.linear_scores import terms_of_points
-from mlcli.tasks.classification import Classifier
-from mlcli.tasks.regression import Regressor
-from mlcli.tasks.supervised import SupervisedRows
+from mlcli.tasks.supervised import Classifier, Regressor, SupervisedRows
 
 
 @register("similarity", reference="Nadaraya 1964; Watson 1964, Smooth regression analysis")

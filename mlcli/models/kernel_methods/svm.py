@@ -47,7 +47,7 @@ from mlcli.engines.kernel_functions import BLOCK_CELLS, PRECISE_ROWS
 from mlcli.engines.kernel_models import KernelModel, class_by_class, distinct_rows
 from mlcli.engines.smo import Solution, among, left_out, slope_of_two, solve
 from mlcli.engines.symmetric import pairwise_coupling
-from mlcli.tasks.classification import Classifier, LabelledRows
+from mlcli.tasks.supervised import Classifier, LabelledRows
 
 REST = -1
 """As a side: all other classes."""

@@ -29,7 +29,7 @@ from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.engines.kernel_models import KernelModel, distinct_rows
 from mlcli.engines.smo import left_out, solve
-from mlcli.tasks.regression import Regressor, ValuedRows
+from mlcli.tasks.supervised import Regressor, ValuedRows
 
 
 @register("svm-regression", reference="Drucker et al. 1997, Support vector regression machines", revision=2)

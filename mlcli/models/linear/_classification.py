@@ -17,7 +17,7 @@ from mlcli.engines.calibration import of_all_classes, softmax
 from mlcli.engines.linear_objective import LOGISTIC, Link
 from mlcli.engines.linear_scores import SCORES, linear_scores, linear_terms, terms
 from mlcli.models.linear._design import Design
-from mlcli.tasks.classification import Classifier, LabelledRows
+from mlcli.tasks.supervised import Classifier, LabelledRows
 
 
 @dataclass(kw_only=True, eq=False)

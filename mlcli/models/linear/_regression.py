@@ -7,19 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlcli.core import findings
+from mlcli.core import CLOSE, findings
 from mlcli.core.abilities import LOST, CountsParameters, LeaveOneOutTable, RowExplainer, centred
 from mlcli.core.model import Step
 from mlcli.core.moments import less_row
 from mlcli.core.params import learned, param
 from mlcli.core.tables import Array, Flags, Table, blocks_of
-from mlcli.core.tolerances import CLOSE
 from mlcli.engines.linear_scores import linear_scores, linear_terms, terms
 from mlcli.engines.sums import sums_of_values
 from mlcli.engines.symmetric import solved
 from mlcli.models.linear._design import EPSILON, Design, root_weighted
-from mlcli.tasks.classification import LabelledRows
-from mlcli.tasks.regression import Regressor, ValuedRows
+from mlcli.tasks.supervised import LabelledRows, Regressor, ValuedRows
 
 
 @dataclass(kw_only=True, eq=False)

@@ -26,7 +26,7 @@ from functools import cached_property
 
 import numpy as np
 
-from mlcli.core import findings
+from mlcli.core import ROUNDING, findings
 from mlcli.core.abilities import SearchRanges, SharesWork
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.params import learned, param
@@ -34,12 +34,11 @@ from mlcli.core.ranges import Among, ByRows, Range, log_range, warn_at_edge
 from mlcli.core.registry import register
 from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Flags
-from mlcli.core.tolerances import ROUNDING
 from mlcli.engines.linear_objective import Penalty
 from mlcli.engines.solvers import PRECISION, descend_coordinates
 from mlcli.models.linear._design import Design, root_weighted
 from mlcli.models.linear._regression import LinearValues
-from mlcli.tasks.regression import Regressor, ValuedRows
+from mlcli.tasks.supervised import Regressor, ValuedRows
 
 DRAWN = 12
 """So many columns of the path are drawn or named, those that enter first."""

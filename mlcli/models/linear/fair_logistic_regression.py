@@ -41,7 +41,7 @@ from mlcli.engines.linear_objective import CrossEntropy, Iterate, LinearObjectiv
 from mlcli.engines.solvers import complaint, newton
 from mlcli.models.linear._classification import LinearLikelihood
 from mlcli.models.linear._design import Design
-from mlcli.tasks.classification import Classifier, LabelledRows
+from mlcli.tasks.supervised import Classifier, LabelledRows
 
 ALL_ROWS, LAST_CLASS, EACH_CLASS = "demographic-parity", "equal-opportunity", "equalised-odds"
 CRITERIA = (ALL_ROWS, LAST_CLASS, EACH_CLASS)

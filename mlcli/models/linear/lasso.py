@@ -29,7 +29,7 @@ from mlcli.core.ranges import ByRows
 from mlcli.core.registry import register
 from mlcli.core.schema import Accepts
 from mlcli.models.linear.elastic_net import PenaltyPath
-from mlcli.tasks.regression import Regressor, ValuedRows
+from mlcli.tasks.supervised import Regressor, ValuedRows
 
 
 @register("lasso", reference="Tibshirani 1996; Friedman, Hastie & Tibshirani 2010", revision=2)

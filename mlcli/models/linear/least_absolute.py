@@ -31,7 +31,7 @@ from mlcli.core.tables import Array
 from mlcli.engines.interior_point import Matrix, PiecewiseLinear, interior_point
 from mlcli.models.linear._design import EPSILON, Design
 from mlcli.models.linear._regression import LinearValues
-from mlcli.tasks.regression import Regressor, ValuedRows
+from mlcli.tasks.supervised import Regressor, ValuedRows
 
 
 @register("least-absolute", reference="Koenker & Bassett 1978; Mehrotra 1992", revision=2)

@@ -29,7 +29,7 @@ from mlcli.core.registry import register
 from mlcli.core.schema import Accepts
 from mlcli.models.linear._classification import LinearMargins
 from mlcli.models.linear._regression import least_squares_to_side
-from mlcli.tasks.classification import Classifier, LabelledRows
+from mlcli.tasks.supervised import Classifier, LabelledRows
 
 
 @register("linear-classifier", reference="Hastie, Tibshirani & Friedman 2009, section 4.2", revision=3)

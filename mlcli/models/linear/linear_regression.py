@@ -34,7 +34,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mlcli.core import findings
+from mlcli.core import ROUNDING, findings
 from mlcli.core.abilities import LeaveOneOut
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.model import Step
@@ -42,7 +42,6 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Flags
-from mlcli.core.tolerances import ROUNDING
 from mlcli.engines.linear_objective import LinearObjective, Penalty, Squared
 from mlcli.engines.linear_scores import terms
 from mlcli.engines.solvers import DESCENTS, complaint
@@ -54,7 +53,7 @@ from mlcli.models.linear._regression import (
     least_squares,
     least_squares_without_each_row,
 )
-from mlcli.tasks.regression import Regressor, ValuedRows
+from mlcli.tasks.supervised import Regressor, ValuedRows
 
 NAMED = 12
 """If a note or picture would name more columns than this, it names the first ones only."""

@@ -38,7 +38,7 @@ from mlcli.engines.linear_objective import LinearObjective, Penalty, SquaredHing
 from mlcli.engines.solvers import SOLVERS
 from mlcli.models.linear._classification import LinearMargins, contrasts
 from mlcli.models.linear._design import Design
-from mlcli.tasks.classification import Classifier, LabelledRows
+from mlcli.tasks.supervised import Classifier, LabelledRows
 
 ALL_AT_ONCE = ("weston-watkins", "crammer-singer")
 

@@ -39,7 +39,7 @@ from mlcli.engines.calibration import softmax
 from mlcli.engines.linear_objective import CrossEntropy, Iterate, LinearObjective, Penalty
 from mlcli.engines.linear_scores import SCORES, STEPPED, sum_of_terms
 from mlcli.engines.solvers import complaint, lbfgs
-from mlcli.tasks.classification import Classifier, LabelledRows
+from mlcli.tasks.supervised import Classifier, LabelledRows
 
 Features = tuple[tuple[str, ...], Array]
 """Names of features, and their values for each row."""

@@ -60,7 +60,7 @@ from mlcli.engines.linear_objective import (
 from mlcli.engines.solvers import DESCENTS, SOLVERS, Minimum, complaint, inverse_curvature, never_ends
 from mlcli.models.linear._classification import LinearLikelihood, Subproblem
 from mlcli.models.linear._design import Design, wald_test
-from mlcli.tasks.classification import Classifier, LabelledRows
+from mlcli.tasks.supervised import Classifier, LabelledRows
 
 LINKS = {
     "logistic": lambda power: LOGISTIC,

@@ -37,7 +37,7 @@ from mlcli.core.tables import Array, Rows
 from mlcli.engines.linear_scores import INTERCEPT
 from mlcli.models.linear._classification import LinearMargins
 from mlcli.models.linear._regression import least_squares_to_side
-from mlcli.tasks.classification import Classifier, LabelledRows
+from mlcli.tasks.supervised import Classifier, LabelledRows
 
 FIELDS = 8
 """The numbers that are stored of a visit, beside the coefficients of columns."""

@@ -26,7 +26,7 @@ import numpy as np
 from mlcli.core.registry import register
 from mlcli.core.tables import Array
 from mlcli.models.linear.perceptron import Perceptron
-from mlcli.tasks.classification import Classifier
+from mlcli.tasks.supervised import Classifier
 
 
 @register("pocket", reference="Gallant 1990", revision=2)

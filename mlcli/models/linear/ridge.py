@@ -31,7 +31,7 @@ from mlcli.core.registry import register
 from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Table
 from mlcli.models.linear._regression import LinearValues, least_squares, least_squares_without_each_row
-from mlcli.tasks.regression import Regressor, ValuedRows
+from mlcli.tasks.supervised import Regressor, ValuedRows
 
 
 @register("ridge", reference="Hoerl & Kennard 1970")

@@ -77,9 +77,7 @@ from mlcli.engines.neighbours.search import (
     running_sums,
     sorted_pairs,
 )
-from mlcli.tasks.classification import Classifier, LabelledRows, first_of_the_largest
-from mlcli.tasks.regression import Regressor
-from mlcli.tasks.supervised import SupervisedRows
+from mlcli.tasks.supervised import Classifier, LabelledRows, Regressor, SupervisedRows, first_of_the_largest
 
 VOTES = ("uniform", "inverse", "inverse-linear", "gaussian", "laplacian")
 

@@ -63,9 +63,7 @@ from mlcli.engines.network.network import (
     loss_curve,
 )
 from mlcli.engines.network.training import CORRUPTIONS, Examples, History, Plan, pretrain, train
-from mlcli.tasks.classification import Classifier, LabelledRows
-from mlcli.tasks.regression import Regressor
-from mlcli.tasks.supervised import SupervisedRows
+from mlcli.tasks.supervised import Classifier, LabelledRows, Regressor, SupervisedRows
 
 OF_CLASSES = ("softmax", "step")
 """Outputs that answer no value."""

@@ -27,6 +27,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from mlcli.core import CLOSE_DECIMALS
 from mlcli.core.abilities import ComparesPairs
 from mlcli.core.findings import Bars, Explanation, Lines
 from mlcli.core.moments import means
@@ -34,7 +35,6 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Table
-from mlcli.core.tolerances import CLOSE_DECIMALS
 from mlcli.engines.centres import squared_differences
 from mlcli.engines.content_seeds import marks_of, places_of
 from mlcli.engines.distance_matrix import DISTANCES, ClassicalScaling, euclidean

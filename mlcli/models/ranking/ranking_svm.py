@@ -37,7 +37,7 @@ import numpy as np
 
 from mlcli.core import findings
 from mlcli.core.errors import FitError, MlcliWarning
-from mlcli.core.pair_sums import of_higher, of_lower, pair_weight, share_in_order
+from mlcli.core.moments import of_higher, of_lower, pair_weight, share_in_order
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.schema import Accepts

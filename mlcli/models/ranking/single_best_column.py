@@ -20,14 +20,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from mlcli.core import findings
+from mlcli.core import ROUNDING, findings
 from mlcli.core.errors import FitError
-from mlcli.core.pair_sums import share_in_order
+from mlcli.core.moments import share_in_order
 from mlcli.core.params import learned
 from mlcli.core.registry import register
 from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Table
-from mlcli.core.tolerances import ROUNDING
 from mlcli.tasks.ranking import GroupedRows, Ranker
 
 DIRECTIONS = {1: "largest first", -1: "smallest first"}

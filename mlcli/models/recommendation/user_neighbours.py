@@ -35,12 +35,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from mlcli.core import findings
+from mlcli.core import DECIMALS, findings
 from mlcli.core.moments import quotient
 from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Codes, Rows
-from mlcli.core.tolerances import DECIMALS
 from mlcli.kernels.common_ratings import nearest_raters, sums_in_common
 from mlcli.models.recommendation.user_item_bias import UserItemBias
 from mlcli.tasks.recommendation import Ratings, Recommender

@@ -25,8 +25,8 @@ from mlcli.core.registry import register
 from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.models.sequences._markov import counts_of_levels, observed_columns
-from mlcli.tasks.classification import first_of_the_largest
 from mlcli.tasks.sequence_labelling import TaggedRows, Tagger
+from mlcli.tasks.supervised import first_of_the_largest
 
 
 @register("most-frequent-tag", reference="Charniak 1997, Statistical techniques for natural language parsing")

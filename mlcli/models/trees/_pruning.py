@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mlcli.core import CLOSE, ROUNDING
 from mlcli.core.errors import MlcliWarning
 from mlcli.core.tables import Array, Flags
-from mlcli.core.tolerances import CLOSE, ROUNDING
 from mlcli.engines.content_seeds import order_of_content
 from mlcli.engines.inner_validation import inner_folds, inner_holdout, parts_of_folds
 from mlcli.engines.trees.structure import LEAF, STOPS, Trees
-from mlcli.tasks.classification import LabelledRows
-from mlcli.tasks.supervised import SupervisedRows
+from mlcli.tasks.supervised import LabelledRows, SupervisedRows
 
 if TYPE_CHECKING:
     from mlcli.models.trees.decision_tree import DecisionTree

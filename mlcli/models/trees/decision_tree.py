@@ -74,9 +74,7 @@ from mlcli.engines.trees.findings import (
 from mlcli.engines.trees.growing import MOST_BINS, Grower, Targets, bin_columns, bin_every_value, in_units
 from mlcli.engines.trees.structure import Cells, Trees, cells_of, is_ordered, level_counts
 from mlcli.models.trees._pruning import PRUNINGS, cut_back
-from mlcli.tasks.classification import Classifier, LabelledRows
-from mlcli.tasks.regression import Regressor
-from mlcli.tasks.supervised import SupervisedRows
+from mlcli.tasks.supervised import Classifier, LabelledRows, Regressor, SupervisedRows
 
 if TYPE_CHECKING:
     from mlcli.kernels.trees.records import PackedTargets

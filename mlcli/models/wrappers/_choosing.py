@@ -28,8 +28,7 @@ from mlcli.engines.search_space import text_of
 from mlcli.metrics.registry import metric_named
 from mlcli.protocols._base import Protocol, all_alike
 from mlcli.protocols.forward_chaining import ForwardChaining
-from mlcli.tasks.classification import CLASSIFICATION, Classifier
-from mlcli.tasks.regression import REGRESSION, Regressor
+from mlcli.tasks.supervised import CLASSIFICATION, REGRESSION, Classifier, Regressor
 from mlcli.tasks.table import kind_named
 
 InnerProtocol = str | Mapping[str, Any] | None

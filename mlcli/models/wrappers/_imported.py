@@ -28,9 +28,8 @@ from mlcli.engines.imported import (
     version_of,
 )
 from mlcli.tasks.anomaly import Detector
-from mlcli.tasks.classification import Classifier, LabelledRows
 from mlcli.tasks.clustering import Clusterer
-from mlcli.tasks.regression import Regressor, ValuedRows
+from mlcli.tasks.supervised import Classifier, LabelledRows, Regressor, ValuedRows
 from mlcli.tasks.unsupervised import UnlabelledRows
 
 Labelled = LabelledRows | ValuedRows

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from mlcli.core import ROUNDING
 from mlcli.core.abilities import stage_name
 from mlcli.core.errors import FitError
 from mlcli.core.tables import Rows
-from mlcli.core.tolerances import ROUNDING
 from mlcli.engines.inner_validation import Candidate, InnerEvaluation, InnerScore
 from mlcli.engines.search_space import SearchSpace, Values, text_of, with_values
 from mlcli.metrics.base import Metric

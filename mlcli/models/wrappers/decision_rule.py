@@ -28,6 +28,7 @@ from typing import Any
 
 import numpy as np
 
+from mlcli.core import DECIMALS
 from mlcli.core.abilities import CountsParameters, DecidesByRule, RowExplainer
 from mlcli.core.configuration import with_steps
 from mlcli.core.errors import FitError, MlcliWarning, UsageError
@@ -41,12 +42,11 @@ from mlcli.core.registry import register
 from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Codes
 from mlcli.core.tables import Table as Rows
-from mlcli.core.tolerances import DECIMALS
 from mlcli.engines.content_seeds import in_content_order
 from mlcli.engines.ensemble import check_members, fitted, outputs
 from mlcli.engines.inner_validation import held_out_outputs, inner_folds
 from mlcli.metrics.confusion import ThresholdCounts, between, cost_matrix, counts_by_threshold, problems_with_costs
-from mlcli.tasks.classification import CLASSIFICATION, Classifier, LabelledRows
+from mlcli.tasks.supervised import CLASSIFICATION, Classifier, LabelledRows
 
 GOALS: dict[str, Callable[[ThresholdCounts, Array], Array]] = {
     "f1": lambda counts, costs: counts.f1,

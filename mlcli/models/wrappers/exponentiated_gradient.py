@@ -34,7 +34,7 @@ from typing import cast
 
 import numpy as np
 
-from mlcli.core import findings
+from mlcli.core import CLOSE, findings
 from mlcli.core.configuration import with_steps
 from mlcli.core.model import Model
 from mlcli.core.nested import model_param
@@ -43,11 +43,10 @@ from mlcli.core.registry import register
 from mlcli.core.rows import Groups, sensitive_groups
 from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Codes, Flags, Table
-from mlcli.core.tolerances import CLOSE
 from mlcli.engines.content_seeds import draws, in_content_order
 from mlcli.engines.ensemble import check_members, fitted, outputs
 from mlcli.metrics.fairness import FEW
-from mlcli.tasks.classification import CLASSIFICATION, Classifier, LabelledRows
+from mlcli.tasks.supervised import CLASSIFICATION, Classifier, LabelledRows
 
 ALL_ROWS, LAST_CLASS, EACH_CLASS = "demographic-parity", "equal-opportunity", "equalised-odds"
 

@@ -37,6 +37,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mlcli.core import ROUNDING
 from mlcli.core.abilities import CountsParameters
 from mlcli.core.configuration import with_steps
 from mlcli.core.errors import FitError
@@ -50,13 +51,12 @@ from mlcli.core.registry import register
 from mlcli.core.rows import Groups, groups_by, sensitive_groups, sensitive_names
 from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Codes, Rows, Table
-from mlcli.core.tolerances import ROUNDING
 from mlcli.engines.content_seeds import draws, in_content_order
 from mlcli.engines.ensemble import check_members, fitted, outputs
 from mlcli.engines.inner_validation import held_out_outputs, inner_folds
 from mlcli.metrics.confusion import ThresholdCounts, between, counts_by_threshold
 from mlcli.metrics.fairness import CRITERIA, FEW
-from mlcli.tasks.classification import CLASSIFICATION, Classifier, LabelledRows
+from mlcli.tasks.supervised import CLASSIFICATION, Classifier, LabelledRows
 
 
 class Lots(NamedTuple):

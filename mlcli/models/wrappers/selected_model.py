@@ -37,8 +37,7 @@ from mlcli.engines.search_space import text_of
 from mlcli.models.wrappers._choosing import ChoosesByInnerSplits, by_score
 from mlcli.models.wrappers._search import best_of
 from mlcli.models.wrappers.tuned import Tuned
-from mlcli.tasks.classification import Classifier
-from mlcli.tasks.regression import Regressor
+from mlcli.tasks.supervised import Classifier, Regressor
 
 
 @register("selected-model", reference="Varma & Simon 2006, Bias in error estimation when using cross-validation")

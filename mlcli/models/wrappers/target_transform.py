@@ -32,7 +32,7 @@ from mlcli.core.params import learned, param
 from mlcli.core.registry import register
 from mlcli.core.tables import Array, Table
 from mlcli.engines.ensemble import check_members, fitted, outputs
-from mlcli.tasks.regression import REGRESSION, Regressor, ValuedRows
+from mlcli.tasks.supervised import REGRESSION, Regressor, ValuedRows
 
 
 @register("target-transform", reference="Box & Cox 1964, An analysis of transformations")

@@ -46,12 +46,11 @@ from mlcli.engines.inner_validation import Candidate, InnerScore
 from mlcli.engines.search_space import SearchSpace, Values, space_of, value_text, with_values
 from mlcli.models.wrappers._choosing import ChoosesByInnerSplits, by_score
 from mlcli.models.wrappers._search import RESOURCES, RULES, VALUES, halved
-from mlcli.tasks.classification import Classifier
 from mlcli.tasks.density import DensityEstimator
 from mlcli.tasks.ranking import Ranker
 from mlcli.tasks.recommendation import Recommender
-from mlcli.tasks.regression import Regressor
 from mlcli.tasks.sequence_labelling import TaggedRows, Tagger
+from mlcli.tasks.supervised import Classifier, Regressor
 
 
 def as_chosen(name: str) -> Any:

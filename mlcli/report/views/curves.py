@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from mlcli.core import CLOSE
 from mlcli.core.findings import Curve
-from mlcli.core.tolerances import CLOSE
 from mlcli.experiment.spec.cells import CellResult
 from mlcli.metrics.bias_variance import Decomposition
 from mlcli.report.document import (

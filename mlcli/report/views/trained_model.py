@@ -13,14 +13,14 @@ import numpy as np
 from mlcli.core.abilities import RowExplainer
 from mlcli.core.errors import DataError, UsageError, placed
 from mlcli.core.findings import Explanation, Lines
+from mlcli.core.model import refuse_impossible
 from mlcli.core.names import counted
 from mlcli.core.pipeline import adjustable_parameters, decision_in_words, final_for
 from mlcli.core.processes import one_blas_thread
 from mlcli.core.registry import MODELS
 from mlcli.core.serialise import shown
 from mlcli.core.tables import Array, Rows, Table
-from mlcli.core.task import refuse_impossible
-from mlcli.data.number_text import is_number
+from mlcli.data.source import is_number
 from mlcli.engines.column_effects import column_effects
 from mlcli.experiment.results import Trained
 from mlcli.experiment.run.reproduction import SHOWN

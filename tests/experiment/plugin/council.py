@@ -13,7 +13,7 @@ from mlcli.core.registry import register
 from mlcli.core.schema import Accepts
 from mlcli.core.tables import Array, Table
 from mlcli.engines.ensemble import fitted, mean_of
-from mlcli.tasks.classification import CLASSIFICATION, Classifier, LabelledRows
+from mlcli.tasks.supervised import CLASSIFICATION, Classifier, LabelledRows
 
 
 @register("council", reference="none")

@@ -16,8 +16,7 @@ from mlcli.experiment.run.evaluation import KEPT_LINES, BlockOutcome, evaluate
 from mlcli.experiment.run.preparation import prepare, train
 from mlcli.experiment.spec.cells import Cell, DataSpec, Experiment, ModelSpec, ProtocolSpec
 from mlcli.experiment.spec.plan import plan
-from mlcli.tasks.classification import LabelAnswers
-from mlcli.tasks.regression import ValueAnswers
+from mlcli.tasks.supervised import LabelAnswers, ValueAnswers
 from tests.experiment import toy
 
 

@@ -21,7 +21,7 @@ from mlcli.experiment.spec.entries import models_from_text
 from mlcli.experiment.spec.plan import plan
 from mlcli.experiment.store.store import Store
 from mlcli.scoring.model_results import score_result, series_of, summaries_of
-from mlcli.tasks.classification import LabelAnswers
+from mlcli.tasks.supervised import LabelAnswers
 from tests.support.shell import document, typed
 
 BOOSTED = ModelSpec("newton-boosting", {"rounds": 12})

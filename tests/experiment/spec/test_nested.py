@@ -26,7 +26,7 @@ from mlcli.experiment.spec.file import read_experiment
 from mlcli.experiment.spec.json_schema import experiment_schema
 from mlcli.experiment.spec.plan import plan
 from mlcli.report.views.plan import steps_of
-from mlcli.tasks.classification import LabelledRows
+from mlcli.tasks.supervised import LabelledRows
 from tests.contract.illegal import illegal_values
 from tests.experiment import toy
 from tests.experiment.run.test_leakage import TRUSTED, spoiled, state

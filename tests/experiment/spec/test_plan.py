@@ -23,7 +23,7 @@ from mlcli.experiment.spec.cells import (
     StepSpec,
 )
 from mlcli.experiment.spec.plan import Plan, plan
-from mlcli.tasks.classification import Classifier
+from mlcli.tasks.supervised import Classifier
 from mlcli.tasks.table import BY_NAME
 
 IRIS = (DataSpec("iris"),)

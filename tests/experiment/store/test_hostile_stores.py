@@ -18,9 +18,9 @@ from typing import Any
 
 import pytest
 
-from mlcli.core.files import replacing, temporary_prefix
+from mlcli.core.processes import replacing, temporary_prefix
 from mlcli.experiment.results import decoded
-from mlcli.tasks.classification import LabelAnswers
+from mlcli.tasks.supervised import LabelAnswers
 from tests.support.shell import in_shell, typed
 
 pytestmark = pytest.mark.slow
@@ -131,10 +131,10 @@ def killed_in(folder: Path, code: str) -> None:
 
 def test_the_next_command_removes_what_a_killed_one_has_left(store: Path) -> None:
     folder = store.parent
-    written = "from mlcli.experiment.store.store import Store\nfrom mlcli.core.files import replacing\n"
+    written = "from mlcli.experiment.store.store import Store\nfrom mlcli.core.processes import replacing\n"
     written += "from pathlib import Path\nc = replacing(Path('out.db')); p = c.__enter__(); s = Store.open(p)"
     killed_in(folder, written)
-    made = "import tempfile\nfrom mlcli.core.files import temporary_prefix\n"
+    made = "import tempfile\nfrom mlcli.core.processes import temporary_prefix\n"
     killed_in(folder, f"{made}tempfile.mkdtemp(prefix=temporary_prefix(), dir='.')")
     assert list(folder.glob(".out.db.*"))
     assert list(folder.glob("mlcli-*"))

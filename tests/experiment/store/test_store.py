@@ -21,7 +21,7 @@ from mlcli.experiment.run.batch_state import BatchProgress
 from mlcli.experiment.spec.cells import CellResult, ProtocolSpec, StepSpec
 from mlcli.experiment.store.runs import RunFacts, facts_of_cell, facts_of_dataset
 from mlcli.experiment.store.store import Ending, Store
-from mlcli.tasks.classification import LabelAnswers
+from mlcli.tasks.supervised import LabelAnswers
 from tests.experiment import toy
 
 

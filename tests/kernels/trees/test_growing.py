@@ -10,8 +10,7 @@ import pytest
 
 from mlcli.core.tables import Array, Flags
 from mlcli.models.trees.decision_tree import DecisionTree
-from mlcli.tasks.classification import LabelledRows
-from mlcli.tasks.regression import ValuedRows
+from mlcli.tasks.supervised import LabelledRows, ValuedRows
 from tests.contract.toys import EVERYTHING, rows_for
 from tests.golden.asking import fitted
 from tests.golden.shipped import numeric
