@@ -19,7 +19,7 @@ Choices:
     than that; then splits are those of an exact search. Missing cells go to whichever side gains more (where the
     node had none: to the heavier side). Levels of a nominal column are sorted by G/(H + l2) in the node and cut
     there; without l2 no other grouping lowers the quadratic more (Fisher 1958). The absolute and the Huber loss
-    grow trees with h = 1, and under the absolute loss leaves answer the median. A leaf needs a summed hessian of
+    grow trees with h = 1, and under the absolute loss leaves predict the median. A leaf needs a summed hessian of
     0.001. ``monotone`` bounds all that is below a split of such a column by the middle of its two sides. Gradients
     are summed as whole numbers of a fine unit, so the order of rows makes no difference.
 """

@@ -6,40 +6,40 @@ Formula:
     max p; or of values: their variance (squared-error). CART takes the largest gain, all branches two: x ≤
     threshold against x > threshold, or one level against the rest. ID3 takes the largest gain, with a branch for
     every level of a nominal column. C4.5 takes, among the columns that gain at least as much as the average one,
-    the largest gain ratio gain / −Σ_b (W_b / W) log2 (W_b / W). A leaf answers its class shares, or its mean.
+    the largest gain ratio gain / −Σ_b (W_b / W) log2 (W_b / W). A leaf predicts its class shares, or its mean.
     Pruning makes a leaf of a node, from the bottom up, where that costs no more than what is below it. A leaf
-    costs its loss on a ``validation`` share of the rows, of which no question is learned (reduced-error); or W·U,
+    costs its loss on a ``validation`` share of the rows, from which no split is learned (reduced-error); or W·U,
     with P(Binomial(W, U) ≤ its errors) = ``confidence`` (pessimistic); or (W/n)·H(Q) + ``prune_alpha``
-    (cost-complexity). Or it makes a leaf of each node below which nothing is asked any more, if its split gains at
-    most ``prune_gain`` or has a branch of fewer than ``prune_rows`` rows (small).
+    (cost-complexity). Or it makes a leaf of each node without splits below it, if its split gains at most
+    ``prune_gain`` or has a branch of fewer than ``prune_rows`` rows (small).
 
 Assumes:
-    The target depends on columns one at a time and in steps; a straight line costs many questions, and where no
-    single column gains anything (XOR, parity) the tree stops. Grown out, it fits noise: limit depth or leaves.
+    The target depends on columns one at a time and in steps; a straight line takes many splits, and where no
+    single column gains anything (XOR, parity) the tree stops. Without limits it fits noise: limit depth or leaves.
 
 Cost:
-    n log n per column once, then n per column and level, in compiled loops. With ``bins``, large nodes cost less,
-    and less memory is worked in.
+    n log n per column once, then n per column and level, in compiled loops. With ``bins``, large nodes take
+    less time and less memory.
 
 Choices:
     Thresholds lie midway between two values, and the value itself goes left. Ordinal columns are split like
     numbers. Of equal gains (to 1e-12) the first column in the file wins, then the lowest threshold or level, so
-    the order of rows does not matter. A split must gain more than ``min_gain``, which is compared to the gain,
-    or under C4.5 to the gain ratio; that is 0 where the split information is 0. C4.5's threshold of a column is
-    the one that gains most. ``min_leaf`` and ``min_split`` count rows by their weight, and ``min_leaf`` holds
-    for every branch; their smallest values, 1 and 2, set no limit. ``purity`` is the largest class share, or
-    for squared-error the share of the root's variance that is gone. A missing level is a level of its own;
-    missing numbers go left or right, whichever gains more, and known against missing is a split as well.
-    ``most-frequent`` fills with the most frequent value of the training rows instead: of equally frequent ones
-    the first level, or the middle number. A row that no branch fits (a level not seen in the node, a missing
-    number where training had none) stops there and is answered by the node; one level against the rest sends it
-    to the rest. With ``bins``, thresholds of a column lie between bins that hold about the same weight each;
-    a column with no more distinct values than bins has one for each, and a tree of such columns is the same.
-    Gini and misclassification are at most 1 − 1/K (the notes print 1, and 1/K).
+    the order of rows does not matter. A split must gain more than ``min_gain``, which is compared to the gain, or
+    under C4.5 to the gain ratio; that is 0 where the split information is 0. C4.5's threshold of a column is the
+    one that gains most. ``min_leaf`` and ``min_split`` count rows by their weight, and ``min_leaf`` holds for
+    every branch; their smallest values, 1 and 2, set no limit. ``purity`` is the largest class share, or for
+    squared-error the share of the root's variance that is gone. A missing level is a level of its own; missing
+    numbers go left or right, whichever gains more, and known against missing is a split as well. ``most-frequent``
+    fills with the most frequent value of the training rows instead: of equally frequent ones the first level, or
+    the middle number. A row that no branch fits (a level not seen in the node, a missing number where training had
+    none) stops at the node, which predicts it; one level against the rest sends it to the rest. With ``bins``,
+    thresholds of a column lie between bins that hold about the same weight each; a column with no more distinct
+    values than bins has one for each, and a tree of such columns is the same. Gini and misclassification are at
+    most 1 − 1/K (the notes print 1, and 1/K).
     ``prune: auto`` is C4.5's pessimistic pruning for its trees of classes and none for others. No subtree is ever
-    raised, as Quinlan's program may. Under reduced-error, leaves answer by the rows that they were learned from.
-    ``prune_gain`` is compared as ``min_gain`` is, which forbids a split of low gain above good ones, too: small
-    keeps that one.
+    raised, as Quinlan's program may. Under reduced-error, leaves predict from the rows that they were learned
+    from. ``prune_gain`` is compared as ``min_gain`` is, which forbids a split of low gain above good ones, too:
+    ``small`` keeps such a split.
     Without ``prune_alpha`` the one with the least loss in ``folds`` folds is taken, of equals the largest, among
     the geometric means of neighbouring ones at which the tree of all rows changes (of 50 at most).
 """
