@@ -1,4 +1,4 @@
-"""Joins two files by keys, as text, and reports which keys are missing, empty or there twice.
+"""Joins two files by keys, as text, and reports which keys are missing, empty or repeated.
 
 Every row of A is kept, or only those with a match, or those of B without one as well. A key that B has twice would
 multiply rows of A: that is refused unless it is requested.
@@ -26,7 +26,7 @@ class JoinKeys:
     empty: int
     """Rows with an empty part in their key: they match nothing."""
     doubled: Mapping[Key, int]
-    """Keys that stand there several times, with how often."""
+    """Keys that occur several times, with their counts."""
     unmatched: int
     """Rows with a key that the other file lacks."""
     examples: tuple[Key, ...]
@@ -60,7 +60,7 @@ def pairs_of_names(on: Sequence[str]) -> list[tuple[str, str]]:
 def join(
     a: Records, b: Records, on: Sequence[tuple[str, str]], keep: str = "left", many: bool = False
 ) -> JoinedTable:
-    """The rows of A, each with what B says of its key."""
+    """The rows of A, each with the cells of B for its key."""
     keys_a, keys_b = _keys(a, [name for name, _ in on]), _keys(b, [name for _, name in on])
     rows_of_a, rows_of_b = _rows_by_key(keys_a), _rows_by_key(keys_b)
     matches = [rows_of_b.get(key, []) for key in keys_a]

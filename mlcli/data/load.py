@@ -58,7 +58,7 @@ def in_wide_form(dataset: Dataset, records: Records) -> Dataset:
         dataset,
         table=Table(columns, np.empty((transactions, 0)), codes),
         schema=Schema(tuple(SchemaField(column, why=f"an item of '{item.name}'") for column in columns)),
-        notes=(*dataset.notes, *_notes(dataset, unit, item, codes)),
+        notes=(*dataset.notes, *_long_form_notes(dataset, unit, item, codes)),
         in_file=dataset,
     )
 
@@ -103,8 +103,8 @@ def _roles_of_form(dataset: Dataset) -> tuple[str, ...]:
     return kind_named(dataset.task).long_form if dataset.task else ()
 
 
-def _notes(dataset: Dataset, unit: Column, item: Column, codes: Codes) -> Iterator[str]:
-    """How many rows became how many transactions, what was there twice, and what is ignored."""
+def _long_form_notes(dataset: Dataset, unit: Column, item: Column, codes: Codes) -> Iterator[str]:
+    """How many rows became how many transactions, repeated items, and ignored columns."""
     yield (
         f"long form: {len(dataset):,} rows were read as {len(codes):,} transactions ('{unit.name}') "
         f"of {len(item.levels):,} items ('{item.name}')"

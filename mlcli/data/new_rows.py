@@ -36,7 +36,7 @@ NO_LONG_FORM: Mapping[str, str] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class UnseenLevel:
-    """A value that was not there in training; its cells count as missing."""
+    """A value that did not occur in training; its cells count as missing."""
 
     column: str
     value: str
@@ -57,14 +57,14 @@ class OutsideRange:
 
 @dataclass(frozen=True, eq=False)
 class AlignedRows:
-    """Rows as a model knows them, what is unusual in them, and their text as it was given."""
+    """Rows in the columns of a model, what is unusual in them, and their original text."""
 
     table: Table
     records: Records
     unseen: tuple[UnseenLevel, ...]
     outside: tuple[OutsideRange, ...]
     letters: bool = False
-    """Whether the model looks at the letters of values that were not there in training."""
+    """Whether the model uses the letters of values that did not occur in training."""
     absent_features: tuple[str, ...] = ()
     """Columns of the model that the rows lack; they count as absent (no, or missing)."""
 
@@ -73,9 +73,9 @@ class AlignedRows:
 
     @property
     def extra(self) -> tuple[str, ...]:
-        """Columns that the model does not look at."""
-        known = {column.name for column in self.table.columns}
-        return tuple(name for name in self.records.header if name not in known)
+        """Columns that the model does not use."""
+        used = {column.name for column in self.table.columns}
+        return tuple(name for name in self.records.header if name not in used)
 
     def text(self, column: str) -> list[str]:
         """The cells of any column of the file, as text, to be written beside the predictions."""

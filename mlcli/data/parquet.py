@@ -1,4 +1,4 @@
-"""A Parquet file as records: its numbers as they are, its words as words, read column by column by pyarrow."""
+"""A Parquet file as records, read column by column by pyarrow; numbers stay numbers, text stays text."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _records(file: pq.ParquetFile, name: str) -> Records:
     for heading, field, is_numeric in zip(header, schema, numeric, strict=True):
         cells = file.read(columns=[field.name], use_pandas_metadata=False).column(0)
         out = next(block) if is_numeric else None
-        if out is not None and not _are_codes(cells):
+        if out is not None and not _would_lose_digits(cells):
             columns.append(_number_column(heading, cells, out, name, notes))
             continue
         texts, which = _texts(cells)
@@ -86,8 +86,8 @@ def _number_column(heading: str, cells: pa.ChunkedArray, out: Array, name: str, 
     return TextColumn(heading, read, Numbers(out, missing > 0))
 
 
-def _are_codes(cells: pa.ChunkedArray) -> bool:
-    """Whether whole numbers are so large that floats would change them."""
+def _would_lose_digits(cells: pa.ChunkedArray) -> bool:
+    """Whether integers are too large for floats to hold exactly; such columns are read as codes."""
     import pyarrow.compute as compute
     import pyarrow.types as kinds
 

@@ -134,7 +134,7 @@ def _why_an_id(name: str, typed: TypedColumn) -> str:
     if column.coded:
         if len(column.levels) < rows or len(np.unique(cells)) < rows:
             return ""
-        # in few rows, different texts in every cell say little, unless they count: D1, D2, D3
+        # in a few rows, distinct texts mean little unless they are numbered: D1, D2, D3
         word = column.levels[0].rstrip("0123456789")
         counts = len(column.levels) > 2 and set(column.levels) == {f"{word}{n}" for n in range(1, rows + 1)}
         return "every cell is different" if rows >= 10 or counts else ""
@@ -157,7 +157,7 @@ _EMPTY_CELL = {
 
 
 def refuse_unusable(typed: Mapping[str, TypedColumn], roles: Mapping[str, AssignedRole], records: Records) -> None:
-    """Refuse weights and counts that are none, and empty cells where a role needs every cell."""
+    """Refuse invalid weights and counts, and empty cells if a role needs every cell."""
     problems: list[Problem] = []
 
     def refuse(name: str, wrong: Flags, what: str, hint: str) -> None:

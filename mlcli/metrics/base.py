@@ -58,8 +58,8 @@ class Ranking:
         """The weight at each rank of the rows of the class, and of the others."""
         levels = int(self.ranks.max(initial=0)) + 1
         both = (np.where(values, self.weights, 0.0) for values in (self.positive, ~self.positive))
-        of_class, others = (np.bincount(self.ranks, values, levels).astype(np.float64) for values in both)
-        return of_class, others
+        positive, others = (np.bincount(self.ranks, values, levels).astype(np.float64) for values in both)
+        return positive, others
 
 
 # The functions of a metric take the answers of its kind.
@@ -84,7 +84,7 @@ class Metric:
     high: float | None = None
     """The largest value it can take, if there is one."""
     aggregation: Aggregation = "other"
-    """How it comes from its rows; this decides its interval and its test of difference."""
+    """How it is computed from rows; this decides its interval and its test of difference."""
     per_row: RowValues | None = None
     """The value of each row, for a metric that is the (weighted) mean of row values."""
     per_unit: RowValues | None = None
@@ -92,27 +92,27 @@ class Metric:
     under: Callable[..., Array] | None = None
     """Its values under many weightings (B × n) of the rows, NaN where undefined; else ``compute`` in a loop."""
     across: ScoreAcrossSplits | None = None
-    """The value of each split beside the others, for a metric that compares them; ``compute`` says why not one."""
+    """The value of each split, for a metric that compares splits; ``compute`` is then undefined."""
     influence: RowInfluence | None = None
-    """How much each row moves it; else ``rankings``, ``of_tallies`` or ``per_row`` tell, or resampling has to."""
+    """The influence of each row; else from ``rankings``, ``of_tallies`` or ``per_row``, or by resampling."""
     rankings: Rankings | None = None
     """The rankings of which it is the mean area under the ROC curve."""
     without: Callable[[Sequence[str]], Metric] | None = None
     """The same metric without some classes, for one that only compares scores of the same fit."""
     of_tallies: Callable[[Tallies, Sequence[str]], Array] | None = None
-    """Its values of tallies (..., K) of these classes, for a metric that is a function of such."""
+    """Its values from tallies (..., K) of these classes, for a metric that is a function of tallies."""
     scale: Scale = "plain"
-    """On which scale its errors are even: as a rate, by factors, or as odds."""
+    """The scale on which its errors are symmetric: plain, of rates, of logarithms, or of log odds."""
     unseen: Callable[..., float] | None = None
-    """What a mistake scores: one row more that has it stands for those that were not seen yet."""
+    """The value of a mistake: one more row with it stands for mistakes that were not observed yet."""
     pooling: Pooling = "never"
-    """Whether the splits of a round are too small for it, so that it is taken over all of them at once."""
+    """When the splits of a round are too small for it, so that it is computed over all of them at once."""
     by_rounds: bool = False
-    """Whether its error and interval are of all rows of a round, as small splits bias them."""
+    """Whether its error and interval use all rows of a round, since small splits would bias them."""
     when_infinite: str = ""
     """What it means for a model that its score is infinite, and what to do."""
     marks: Marks | None = None
-    """What a reader must know of a value that is defined, such as a class whose precision 0/0 counts as 0."""
+    """Remarks on a defined value, such as a class whose precision 0/0 counts as 0."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ class Summary:
 
     metric: str = field(metadata=HIDDEN)
     mean: float | None
-    """None when undefined; may be infinite, and ``why`` then says of how many rows."""
+    """None if undefined; may be infinite, and ``why`` then tells for how many rows."""
     std: float | None = None
     low: float | None = None
     high: float | None = None
@@ -131,9 +131,9 @@ class Summary:
     interval: str = field(default="", metadata=shown(optional=True))
     """How the interval was made, in a few words."""
     units: Units = field(default="", metadata=shown(optional=True))
-    """What the interval counts, where it is not over splits."""
+    """The units of the interval, if it is not over splits."""
     trust: float | None = field(default=None, metadata=shown(optional=True))
-    """For how much of a fresh row or group one counts, where fits change with their training rows."""
+    """How many independent rows or groups one counts as, since fits change with their training rows."""
 
 
 Rounds = Sequence[int]

@@ -55,13 +55,13 @@ TRUST = 0.8
 SPLITS_DIFFER = "the splits differ by more than their rows explain, so the interval is that of the splits"
 BECAUSE_SPLITS_DIFFER = "since they differ by more than their rows explain"
 FEWEST_GROUPS = 30
-"""The spread of fewer groups says too little of the error."""
+"""With fewer groups their spread is too uncertain an estimate of the error."""
 
 
 def trust_in(splits: MetricOfSplits) -> float:
-    """For how much of a fresh row one counts; repeats even out how the fits of an unstable method differ."""
+    """How many independent rows one row counts as; repeats average over the fits of an unstable method."""
     if len(splits.splits) == 1:
-        # one fit of an unstable method stands for all that other rows would give
+        # one fit of an unstable method represents all fits that other training rows would give
         return 0.9 if splits.unstable and any(splits.train_rows) else 1.0
     if not splits.unstable or splits.repeated:
         return TRUST
@@ -125,15 +125,15 @@ def _over_splits_and_rows(splits: MetricOfSplits, score: float, values: Sequence
     if splits.rounds is not None or not splits.repeated or isinstance(pooled, Undefined):
         return interval
     units = over_units(splits.metric, splits.parts)
-    of_rows = _over_units(splits, units) if units else _bootstrap(splits).shifted(score - pooled)
-    if of_rows.low is None or of_rows.high is None:
+    row_interval = _over_units(splits, units) if units else _bootstrap(splits).shifted(score - pooled)
+    if row_interval.low is None or row_interval.high is None:
         return interval
     if interval.low is None or interval.high is None:
-        return of_rows
-    low, high = min(interval.low, of_rows.low), max(interval.high, of_rows.high)
+        return row_interval
+    low, high = min(interval.low, row_interval.low), max(interval.high, row_interval.high)
     if (low, high) == (interval.low, interval.high):
         return interval
-    return replace(interval, low=low, high=high, how=f"{interval.how}, no narrower than {of_rows.how}")
+    return replace(interval, low=low, high=high, how=f"{interval.how}, no narrower than {row_interval.how}")
 
 
 def _bootstrap(splits: MetricOfSplits) -> Interval:
@@ -159,19 +159,19 @@ def _estimate(splits: MetricOfSplits, units: OverUnits) -> ScoreEstimate:
 
 def _freedom(splits: MetricOfSplits, units: OverUnits) -> float:
     """The degrees of freedom of the units; fewer if most of the error comes from the rows of a small class."""
-    of_classes = freedom_of_classes(splits.metric, splits.one_round)
-    return units.freedom if of_classes is None else min(units.freedom, of_classes)
+    class_freedom = freedom_of_classes(splits.metric, splits.one_round)
+    return units.freedom if class_freedom is None else min(units.freedom, class_freedom)
 
 
 def _by_factors(splits: MetricOfSplits, units: OverUnits) -> Interval:
-    """On the scale of logarithms; above, with half a row more that the model gets wrong, or else longer.
+    """On the scale of logarithms; the upper side with half a row more that the model gets wrong, or else longer.
 
-    Trust in rows stands for much the same errors, those that were not seen, and is not added to either.
+    Trust in rows covers much the same errors, those that were not observed, so the two are not added.
     """
     estimate, how = _estimate(splits, units), f"t over {units.counted}"
     if splits.metric.unseen is None:
-        # Of means of squares few rows are much of the sum. A sample without them has a low score and little spread
-        # at once: above, by factors, intervals are longer by 1 / √n.
+        # In a mean of squares a few rows make up much of the sum. A sample without them has both a low score and
+        # little spread, so the upper side is longer.
         return estimate.by_factors(how, longer=trust_in(splits) ** 0.5)
     interval = estimate.by_factors(how)
     if units.noun == "groups" or interval.high is None:
@@ -184,8 +184,8 @@ def _by_factors(splits: MetricOfSplits, units: OverUnits) -> Interval:
 def _by_odds(splits: MetricOfSplits, units: OverUnits) -> Interval:
     """DeLong's; if all splits are perfect, by the area of all rows at once, which may show errors.
 
-    Of splits, trust in rows, pairs of rows that no split compares and errors that were not seen stand for much the
-    same, so that the largest counts. Of all rows at once scores of different fits are compared besides.
+    For splits, trust in rows, pairs of rows that no split compares and errors that were not observed cover much
+    the same, so that the largest counts. With all rows at once, scores of different fits are compared, too.
     """
     perfect = not 0 < units.value < 1
     area = splits.metric.compute(splits.one_round) if perfect else units.value
@@ -219,12 +219,12 @@ class _SharesByClass:
         unit = np.unique(rows_or_groups(answers)[counted], return_inverse=True)[1]
         truth = answers.truth[counted]
         by_class = [shares[np.unique(unit[truth == code])] for code in range(len(answers.classes))]
-        return cls([of_class for of_class in by_class if len(of_class)])
+        return cls([class_shares for class_shares in by_class if len(class_shares)])
 
     def with_errors(self, spread: float) -> float:
-        """The spread with half a row more of each class, which is placed as badly as the worst that was seen.
+        """The spread with half a row more of each class, ranked as badly as the worst observed row.
 
-        Of an area near 1 a few rows have most of the error, and a sample without them has little spread.
+        If the area is near 1, a few rows have most of the error, and a sample without them has little spread.
         """
         total = sum(float(shares @ shares) for shares in self.by_class)
         if not total:
@@ -236,17 +236,17 @@ class _SharesByClass:
             smoothed += weight**2 * (float(shares @ shares) * spread / total + worst)
         return smoothed
 
-    def between_splits(self, of_pair: float, parts: Sequence[Any]) -> float:
-        """What a mean of splits varies more, as each compares its own pairs only (Blom 1976, Biometrika 63).
+    def between_splits(self, pair_variance: float, parts: Sequence[Any]) -> float:
+        """The extra variance of a mean of splits, as each compares its own pairs only (Blom 1976, Biometrika 63).
 
-        ``of_pair`` is the variance of one pair: 1, ½ if it ties, or 0.
+        ``pair_variance`` is the variance of the value of one pair: 1, ½ if it ties, or 0.
         """
         if len(parts) == len(rounds_of_rows(parts)):
             return 0.0
         counts = [np.bincount(part.truth[part.truth >= 0]) for part in parts]
         pairs = sum(float((rows * (rows.sum() - rows)).sum()) for rows in counts) / 2
-        of_rows = sum(len(shares) * float(shares @ shares) for shares in self.by_class)
-        return max(of_pair - of_rows, 0.0) / pairs
+        row_variance = sum(len(shares) * float(shares @ shares) for shares in self.by_class)
+        return max(pair_variance - row_variance, 0.0) / pairs
 
 
 def _rate(splits: MetricOfSplits, units: OverUnits) -> Interval:
@@ -268,7 +268,7 @@ def _rate(splits: MetricOfSplits, units: OverUnits) -> Interval:
             rows = alone.count * (alone.error / units.error) ** 2
     rows *= trust_in(splits)
     if metric.of_tallies is not None:
-        # as many rows of a share as say as much as one row of the score
+        # the number of rows of a share that carry as much information as the rows of the score
         value, variance = variance_when_smoothed(metric, splits.one_round)
         share = (value - metric.low) / width
         spread = share * (1 - share) * width**2
@@ -301,18 +301,18 @@ def _rate(splits: MetricOfSplits, units: OverUnits) -> Interval:
 
 @dataclass(frozen=True)
 class Stability:
-    """The verdict, and what it rests on."""
+    """The verdict and its reasons."""
 
     verdict: Literal["consistent", "outlier split", "inconsistent"]
     apart: tuple[int, ...]
-    """Positions of the folds that stand apart."""
+    """Indices of the folds that stand apart."""
     median: float
     spread: float
     why: str
 
 
 def fold_stability(values: Sequence[float], rows_per_fold: Sequence[int]) -> Stability:
-    """The verdict on accuracies (shares, not percent) of folds with so many test rows."""
+    """The verdict on the accuracies of folds (shares, not percent) with these numbers of test rows."""
     accuracies, rows = np.array(values, dtype=np.float64), np.array(rows_per_fold, dtype=np.float64)
     median = float(np.median(accuracies))
     distances = np.abs(accuracies - median)
@@ -337,14 +337,14 @@ def fold_stability(values: Sequence[float], rows_per_fold: Sequence[int]) -> Sta
 def beyond_rows(values: Array, splits: Sequence[Answers], variance: float, freedom: float) -> bool:
     """Whether values of splits vary more than their rows explain: an F test at 1 %.
 
-    ``variance`` is what rows explain of the variance of the mean over splits that test each row once, with its
-    degrees of freedom. Splits of uneven sizes vary unevenly, so theirs are by Welch & Satterthwaite.
+    ``variance`` is the part of the variance of the mean (over splits that test each row once) that rows explain,
+    and ``freedom`` its degrees of freedom. Splits of uneven sizes get theirs by Welch & Satterthwaite.
     """
     first, *others = rounds_of_rows(splits)
     if len(first) < 2 or variance <= 0 or any(len(round_) != len(first) for round_ in others):
         return False
     by_round = values.reshape(-1, len(first))
-    of_splits = 1 / np.array([len(answers) for answers in first])
-    between = float(of_splits.sum() ** 2 / (of_splits**2).sum()) - 1
+    variances = 1 / np.array([len(answers) for answers in first])
+    between = float(variances.sum() ** 2 / (variances**2).sum()) - 1
     ratio = float(by_round.var(axis=1, ddof=1).mean()) / len(first) / variance
     return between > 0 and f_tail(ratio, between, freedom) < 0.01

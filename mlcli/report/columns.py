@@ -1,4 +1,4 @@
-"""Predictions as columns of text, ready to be written as CSV: how depends on what the answers hold."""
+"""Predictions as columns of text, ready to be written as CSV; one function for each kind of task."""
 
 from __future__ import annotations
 
@@ -47,23 +47,23 @@ PREDICTION = "prediction"
 
 @dataclass(frozen=True, eq=False)
 class PredictionRequest:
-    """Rows whose truth is not known, as the fitted model sees them, and what is requested."""
+    """New rows, as the fitted model sees them, and what is requested."""
 
     table: Table
     probabilities: bool
     beside: Mapping[str, Sequence[str]]
-    """Cells as text, by role: of what says which rows belong together, and of users."""
+    """Cells as text, by role, such as the group, the sequence or the user of each row."""
     absent_features: Collection[str]
-    """Columns that the model knows and the file lacks; their cells are empty."""
+    """Columns of the model that the file lacks; their cells are empty."""
     evidence: bool = False
     """Whether the logarithm of p(x) is requested."""
     confidence: bool = False
     """Whether the confidence in a class is requested."""
     log_stretch: float = 0.0
-    """How much higher the steps make the logarithm of a density."""
+    """What the steps add to the logarithm of a density."""
 
     def refuse_probabilities(self, why: str) -> None:
-        """Refuse probabilities, where they were requested."""
+        """Raise an error if probabilities were requested."""
         if self.probabilities:
             raise DataError(why, hint="leave out --probabilities")
 
@@ -161,7 +161,7 @@ def cluster_columns(model: ClusterModel, request: PredictionRequest) -> Columns:
 
 
 def _cluster_shares(model: ClusterModel, request: PredictionRequest, why: str) -> Columns:
-    """The probabilities of the clusters, which may not be requested of a model that has none."""
+    """The probabilities of the clusters; an error if they were requested and the model has none."""
     shares = model.responsibilities(request.table)
     if shares is None:
         request.refuse_probabilities(why)
@@ -226,8 +226,8 @@ def score_columns(model: Detector, request: PredictionRequest) -> Columns:
     flagged = scored.score >= model.threshold_
     names, reasons, shares = scored.top_reasons(int(flagged.sum()))
     because: list[str] = []
-    for of_row in zip(reasons, shares, strict=True):
-        main = main_reasons(names, *of_row)
+    for row_reasons, row_shares in zip(reasons, shares, strict=True):
+        main = main_reasons(names, row_reasons, row_shares)
         texts = (
             f"{column} {'higher' if share > 0 else 'lower'} ({100 * abs(share):.0f} %)" for column, share in main
         )
@@ -244,7 +244,7 @@ def place_columns(model: Ranker, request: PredictionRequest) -> Columns:
 
 
 def rule_columns(model: Associator, request: PredictionRequest) -> Columns:
-    """The items of the surest rule that applies and that the row lacks, the rule, and its confidence."""
+    """For each row the most confident rule that applies and whose items the row lacks, with its confidence."""
     request.refuse_probabilities("rules have no probabilities")
     fires, holds = model.applied(request.table)
     rules, names = model.rules(), model.item_names()
@@ -263,7 +263,7 @@ def _numbers_as_text(numbers: Array) -> list[str]:
 
 
 def sample_columns(saved: SavedModel, n: int, seed: int) -> Columns:
-    """So many drawn rows, or sequences; the columns of the file in their order."""
+    """Drawn rows, or sequences, as the columns of the file in their order."""
     with one_blas_thread():
         table = sample_rows(saved.pipeline, n, rng_for("sample", saved.content, saved.pipeline.name, seed))
     columns: Columns = {}
@@ -285,8 +285,8 @@ def _cells_as_text(column: Column, cells: NDArray[np.generic], usual: Table) -> 
         return [names[code] for code in cells.astype(np.intp).tolist()]
     decimals = 0
     if column in usual.columns:
-        known = np.asarray(usual.cells(column.name), np.float64)
-        texts = (np.format_float_positional(value, trim="-") for value in known[~np.isnan(known)])
+        values = np.asarray(usual.cells(column.name), np.float64)
+        texts = (np.format_float_positional(value, trim="-") for value in values[~np.isnan(values)])
         decimals = max((len(text.partition(".")[2]) for text in texts), default=0)
     write = repr if decimals > 12 else f"{{:.{decimals}f}}".format
     numbers = cells.astype(np.float64).tolist()

@@ -1,6 +1,6 @@
 """Worker processes of this machine: for the blocks of a batch, and for cells with a budget or a dangerous method.
 
-Every worker has a pipe of its own, so that one that dies, even while it writes, harms only what it was given.
+Every worker has a pipe of its own, so that one that dies, even while it writes, loses only its own work.
 On Linux the workers of a batch are forks of this process, with all that it has loaded; elsewhere, beside other
 threads, and where memory is measured, they are new processes.
 """
@@ -63,7 +63,7 @@ class Assignment:
 
 @dataclass(frozen=True)
 class Stopped:
-    """A worker that did not finish its work: the status of the cell, and why."""
+    """A worker that did not finish its work: the status of the cell, and the reason."""
 
     status: str
     why: str
@@ -107,29 +107,29 @@ class WorkerPool:
 
     @property
     def called(self) -> bool:
-        """Whether workers are on their way or here."""
+        """Whether workers have been started."""
         return bool(self._workers)
 
     @property
     def ready(self) -> bool:
-        """Whether all workers are here."""
+        """Whether all workers are ready."""
         return self.called and all(worker.has_arrived() for worker in self._workers)
 
     def call(self) -> None:
-        """Start all workers, and do not wait for them."""
+        """Start all workers without waiting for them."""
         self._prepare()
         while len(self._workers) < self.jobs:
             self._start()
 
     def results(self, works: Iterable[tuple[T, Work]], until: float = inf) -> Generator[tuple[T, Message]]:
-        """Do works, each with a tag; yields (tag, result of a block or how its worker was stopped) in any order.
+        """Do works, each with a tag; yield (tag, result of a block or how its worker was stopped) in any order.
 
-        All of them are stopped at the time ``until`` of the clock that ``monotonic`` reads.
+        All workers are stopped at the time ``until`` of ``monotonic()``.
         """
         waiting = iter(works)
         try:
             while monotonic() < until and self._hand_out(waiting):
-                for worker in self._readable(until):
+                for worker in self._wait_for_messages(until):
                     tag, message = worker.tag, worker.receive()
                     if message is not None:
                         yield tag, message
@@ -144,7 +144,7 @@ class WorkerPool:
             self._forget_dead()
 
     def dismiss(self) -> None:
-        """End the workers, whatever they do."""
+        """Kill all workers."""
         for worker in self._workers:
             worker.end()
         self._workers = []
@@ -153,33 +153,33 @@ class WorkerPool:
             self._folder = None
 
     def _forget_dead(self) -> None:
-        """Forget free workers that have died; the messages of others are heard first."""
+        """Drop idle workers that have died; the messages of busy ones are read first."""
         self._workers = [worker for worker in self._workers if worker.work is not None or worker.is_alive()]
 
     def _busy(self) -> list[Worker]:
         return [worker for worker in self._workers if worker.work is not None]
 
     def _hand_out(self, waiting: Iterator[tuple[Any, Work]]) -> bool:
-        """Give work to free workers, starting them as needed; whether any is at work."""
+        """Give work to idle workers, starting them as needed; return whether any worker is busy."""
         while len(self._busy()) < self.jobs and (given := next(waiting, None)) is not None:
             self._prepare()
             free = next((worker for worker in self._workers if worker.work is None), None)
             (free or self._start()).take(*given, self._shared)
         return bool(self._busy())
 
-    def _readable(self, until: float) -> list[Worker]:
-        """The workers that have sent something (or died), waited for until the next deadline."""
+    def _wait_for_messages(self, until: float) -> list[Worker]:
+        """Wait until the next deadline for workers that have sent something or died."""
         from multiprocessing.connection import wait
 
         busy = self._busy()
         patience = max(0.0, min([until, *(worker.deadline for worker in busy)]) - monotonic())
         if any(worker.memory is not None for worker in busy):
-            patience = min(patience, 0.05)  # memory is measured every so many seconds
+            patience = min(patience, 0.05)  # seconds between measurements of memory
         readable = wait([worker.connection for worker in busy], None if patience == inf else patience)
         return [worker for worker in busy if worker.connection in readable]
 
     def _prepare(self) -> None:
-        """Before the first worker: decide how they start, and write down for new processes what they share."""
+        """Before the first worker: decide how workers start, and write the shared objects for new processes."""
         if self._workers or self._shared:
             return
         self._fork, self._shared = self.forks, self._shared_objects()
@@ -188,7 +188,7 @@ class WorkerPool:
 
             sweep(Path(gettempdir()))
             self._folder = TemporaryDirectory(prefix=temporary_prefix())
-            _write(self._shared, Path(self._folder.name))
+            _write_shared(self._shared, Path(self._folder.name))
 
     def _start(self) -> Worker:
         if self._fork:
@@ -207,7 +207,7 @@ class WorkerPool:
 
 
 class Worker:
-    """A process that does one work at a time, and our end of its pipe."""
+    """A process that does one piece of work at a time, and our end of its pipe."""
 
     def __init__(self, context: Any, serve: Callable[..., None], *arguments: Any) -> None:
         self.connection, theirs = context.Pipe()
@@ -225,13 +225,13 @@ class Worker:
 
     @property
     def memory(self) -> int | None:
-        """The bytes that its work may take."""
+        """The limit of bytes of its work, if any."""
         return self.work.memory if isinstance(self.work, Assignment) else None
 
     def has_arrived(self) -> bool:
-        """Whether it has said that it is here."""
+        """Whether it has sent that it is ready."""
         if not self.arrived and self.connection.poll():
-            with suppress(EOFError, OSError):  # it has died; who gives it work will hear of it
+            with suppress(EOFError, OSError):  # it has died, which shows when it is given work
                 self.connection.recv()
             self.arrived = True
         return self.arrived
@@ -241,14 +241,14 @@ class Worker:
         return not self._ended and bool(self._process.is_alive())
 
     def take(self, tag: Any, work: Work, shared: Sequence[object]) -> None:
-        """Give it work; the time of an assignment runs from when it says that it has begun."""
+        """Give it work; the time of an assignment starts when the worker reports that it has begun."""
         self.tag, self.work, self.deadline = tag, work, inf
         content = packed(work, shared)
-        with suppress(OSError):  # it may have died; receiving from it will say so
+        with suppress(OSError):  # it may have died, which shows when its message is received
             self.connection.send_bytes(content)
 
     def receive(self) -> Message | None:
-        """The message that it has sent, if it is a result."""
+        """Receive its message; return it if it is a result."""
         try:
             message = self.connection.recv()
         except (EOFError, OSError):
@@ -279,7 +279,7 @@ class Worker:
         return None
 
     def end(self) -> None:
-        """End the process and the processes that it has started, whatever they do."""
+        """Kill the process and the processes that it has started."""
         if not self._ended:
             with suppress(ProcessLookupError):
                 os.kill(self._process.pid, getattr(signal, "SIGKILL", signal.SIGTERM))
@@ -293,7 +293,7 @@ class Worker:
 
 @contextmanager
 def _allowed_children() -> Iterator[None]:
-    """Let a daemon, such as a worker of Dask, start a process: ours ends with its parent by itself."""
+    """Let a daemon, such as a worker of Dask, start a process; our processes end with their parent anyway."""
     from multiprocessing import current_process
 
     settings: dict[str, Any] = current_process()._config  # type: ignore[attr-defined]
@@ -334,19 +334,19 @@ class _Unpickler(pickle.Unpickler):
 
 
 def packed(thing: object, shared: Sequence[object]) -> bytes:
-    """A thing as bytes, in which shared objects are only numbers."""
+    """An object as bytes, with shared objects replaced by their numbers."""
     file = BytesIO()
     _Pickler(file, shared).dump(thing)
     return file.getvalue()
 
 
 def unpacked(content: bytes, shared: Sequence[object]) -> Any:
-    """The thing that was packed, with the shared objects in their places."""
+    """The packed object, with the shared objects in their places."""
     return _Unpickler(BytesIO(content), shared).load()
 
 
-def _write(shared: Sequence[object], folder: Path) -> None:
-    """Write shared objects: arrays from a megabyte on to files of their own, and everything else to one."""
+def _write_shared(shared: Sequence[object], folder: Path) -> None:
+    """Write shared objects: arrays of at least a megabyte to files of their own, everything else to one file."""
 
     def keep(buffer: pickle.PickleBuffer) -> bool:
         content = buffer.raw()
@@ -358,8 +358,8 @@ def _write(shared: Sequence[object], folder: Path) -> None:
     (folder / "shared").write_bytes(pickle.dumps(shared, protocol=5, buffer_callback=keep))
 
 
-def _read(folder: Path) -> Sequence[object]:
-    """What was written; large arrays are mapped, and copied where they are written to."""
+def _read_shared(folder: Path) -> Sequence[object]:
+    """The shared objects that were written; large arrays are memory-mapped, copy on write."""
     import numpy as np
 
     count = len(list(folder.glob("*.array")))
@@ -380,7 +380,7 @@ def main_classes() -> dict[str, type]:
 
 def _serve_fork(connection: Connection, parent: int, shared: Sequence[object]) -> None:
     _detach(connection, parent)
-    gc.freeze()  # objects that are never looked at again are not copied either
+    gc.freeze()  # the garbage collector would touch shared pages, and so copy them
     _serve(connection, shared)
 
 
@@ -388,14 +388,14 @@ def _serve_new(connection: Connection, parent: int, classes: Mapping[str, type],
     _detach(connection, parent)
     vars(sys.modules[MAIN]).update(classes)
     pin_blas_from_the_start()
-    _serve(connection, _read(Path(folder)) if folder else ())
+    _serve(connection, _read_shared(Path(folder)) if folder else ())
 
 
 def _detach(connection: Connection, parent: int) -> None:
     """End when the parent does, leave Ctrl-C to it, and print to stderr, since stdout is for results.
 
-    A session of its own lets the parent end all that a method starts. A fork that a method makes must neither
-    answer a second time nor keep the pipe open when the worker is gone.
+    A session of its own lets the parent kill everything that a method starts. A fork made by a method must neither
+    send a second result nor keep the pipe open when the worker is gone.
     """
     if os.name == "posix":
         with suppress(PermissionError):  # of one that leads a group already
@@ -421,7 +421,7 @@ def _detach(connection: Connection, parent: int) -> None:
 
 
 def _serve(connection: Connection, shared: Sequence[object]) -> None:
-    """Do one work after another, until the pipe ends: it is closed for a fork of a worker, too."""
+    """Do one piece of work after another until the pipe is closed, as it is for a fork of a worker."""
     with suppress(EOFError, OSError), cores_for_a_fit(1):
         connection.send(READY)
         while True:

@@ -24,7 +24,7 @@ from mlcli.tasks.recommendation import TOP, RatingAnswers
 
 OfGroups = Callable[[RankAnswers], Array]
 MOST_PLACES = 10_000_000
-"""Beyond so many places, made by large weights, discounts are not summed up."""
+"""The most places for which discounts are summed; large weights make many places."""
 
 
 def pairs_in_order(answers: RankAnswers) -> Array:
@@ -41,7 +41,7 @@ def kendall_tau(answers: RankAnswers) -> Array:
 
 def ndcg(answers: RankAnswers, first: int = MOST_PLACES) -> Array:
     """Discounted relevance of the order, as a share of that of the best order; the mean over groups."""
-    gained, best = (discounted(answers, by, first) for by in (answers.score, answers.relevance))
+    gained, best = (discounted(answers, key, first) for key in (answers.score, answers.relevance))
     return np.where(ordered(answers), ratio(gained, best), np.nan)
 
 
@@ -61,21 +61,21 @@ def total_of_pairs(answers: RankAnswers, value: Array) -> Array:
     return summed(pair_weight(value, answers.group, answers.weights), answers.group, len(answers.names))
 
 
-def discounted(answers: RankAnswers, by: Array, first: int) -> Array:
+def discounted(answers: RankAnswers, key: Array, first: int) -> Array:
     """Σ relevance / log2(1 + place) in each group; rows that are equal share their places evenly.
 
     A row of weight w takes w places, parts of places counting by their part.
     """
-    order = np.lexsort((-by, answers.group))
+    order = np.lexsort((-key, answers.group))
     group, weight = answers.group[order], answers.weights[order]
-    run = runs(group, by[order])
-    of_run = group[np.flatnonzero(np.diff(run, prepend=-1))]
+    run = runs(group, key[order])
+    run_groups = group[np.flatnonzero(np.diff(run, prepend=-1))]
     size, gain = (summed(part, run, 0) for part in (weight, weight * answers.relevance[order]))
     upto = np.cumsum(size)
-    start = np.append(0.0, upto)[np.searchsorted(of_run, of_run)]
+    start = np.append(0.0, upto)[np.searchsorted(run_groups, run_groups)]
     discount = summed_discounts(upto - start, first) - summed_discounts(upto - size - start, first)
     shares = np.divide(gain * discount, size, out=np.zeros_like(size), where=size > 0)
-    return summed(shares, of_run, len(answers.names))
+    return summed(shares, run_groups, len(answers.names))
 
 
 def summed(values: Array, into: Codes | Rows, count: int) -> Array:
@@ -104,12 +104,12 @@ def ordered(answers: RankAnswers) -> Flags:
 
 
 def not_negative(answers: RankAnswers) -> Undefined | None:
-    """The precondition of gains: no relevance is below 0."""
+    """Precondition: no relevance is below 0."""
     return Undefined("some relevance is below 0") if (answers.relevance < 0).any() else None
 
 
 def few_places(answers: RankAnswers) -> Undefined | None:
-    """The precondition of places: weights do not make too many of them."""
+    """Precondition: weights do not make too many places."""
     most = summed(answers.weights, answers.group, 0).max(initial=0.0)
     return Undefined(f"a group weighs more than {MOST_PLACES:,} rows") if most > MOST_PLACES else None
 
@@ -119,8 +119,8 @@ def mean_of_groups(name: str, of_groups: OfGroups, low: float) -> Metric:
 
     def compute(answers: RankAnswers) -> Score:
         values = of_groups(answers)
-        known = values[~np.isnan(values)]
-        return float(known.mean()) if len(known) else Undefined(WITHOUT_ORDER)
+        defined = values[~np.isnan(values)]
+        return float(defined.mean()) if len(defined) else Undefined(WITHOUT_ORDER)
 
     return Metric(
         name=name,
@@ -139,7 +139,7 @@ WITHOUT_ORDER = "in every group all rows are equally relevant"
 
 
 def left_out(answers: RankAnswers) -> tuple[str, ...]:
-    """How many groups have no order to find."""
+    """The mark of groups without an order to find."""
     without = int((~ordered(answers)).sum())
     return (f"{without} of {len(answers.names)} groups are equally relevant throughout and left out",) * (
         without > 0
@@ -154,15 +154,14 @@ AT_K[RankAnswers, "ndcg"] = ndcg_at_k
 
 # Recommenders: the errors of ratings, and what the lists of users hold of what they like.
 #
-# A row is liked when its rating reaches the mean of the training ratings. A list is scored by the liked rows of
-# its
-# user among the test rows, each item once; users who like none of their test rows say nothing of their list.
+# A row is liked if its rating reaches the mean of the training ratings. A list is scored by the liked rows of its
+# user among the test rows, each item once; users who like none of their test rows are left out.
 
 COLD = "some test rows have a user or an item without training ratings (cold start)"
 
 
 def cold_start(answers: RatingAnswers) -> tuple[str, ...]:
-    """The mark of errors that some rows could not but have."""
+    """The mark of errors of rows without training ratings of their user or item."""
     return (COLD,) if (answers.cold & (answers.weights > 0)).any() else ()
 
 
@@ -224,10 +223,10 @@ class LikedItems:
 
 
 def lists_of(answers: RatingAnswers) -> Codes:
-    """Which list each row was judged with: a user has one in each split, also where they hold the same items."""
+    """The list that each row is scored with: a user has one in each split, even if they hold the same items."""
     fold = np.zeros(len(answers), np.int32) if answers.header.fold is None else answers.header.fold
-    known = np.column_stack([answers.user, fold, answers.top])
-    return np.unique(known, axis=0, return_inverse=True)[1].ravel().astype(np.int32)
+    lists = np.column_stack([answers.user, fold, answers.top])
+    return np.unique(lists, axis=0, return_inverse=True)[1].ravel().astype(np.int32)
 
 
 def precision_under(answers: RatingAnswers, weightings: Array, first: int = TOP) -> Array:
@@ -246,9 +245,9 @@ def _mean_over_users(
     if not answers.liked.any():
         return np.full(len(weightings), np.nan)
     hits, liked = LikedItems.of(answers, first).counted(weightings)
-    judged = liked > 0
-    shares = np.where(judged, share(hits, liked), 0.0)
-    return ratio(shares.sum(axis=1), judged.sum(axis=1).astype(np.float64))
+    has_liked = liked > 0
+    shares = np.where(has_liked, share(hits, liked), 0.0)
+    return ratio(shares.sum(axis=1), has_liked.sum(axis=1).astype(np.float64))
 
 
 NOTHING_LIKED = Undefined("no test rating reaches the mean of the training ratings")

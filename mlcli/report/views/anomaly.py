@@ -18,7 +18,7 @@ from mlcli.tasks.unsupervised import UNKNOWN
 
 
 def detectors_of(group: Group) -> Iterator[Element]:
-    """A single detector in full; of several one line each, and the best in full."""
+    """A single detector in full; several in one line each, and the best in full."""
     best, why = best_in(group), ""
     if len(group) > 1:
         yield Heading("Rows flagged by each detector")
@@ -33,7 +33,15 @@ def detector_of(title: str, answers: ScoreAnswers) -> Iterator[Element]:
     """The scores of one detector, its threshold and the oddest rows."""
     yield Heading(title)
     yield _score_histogram(answers)
-    yield notes(_flagging_sentence(answers))
+    if answers.threshold is None:
+        yield notes("no threshold was chosen, so no row is flagged")
+    else:
+        limits = _threshold_range(answers.threshold)
+        threshold = limits[0] if len(limits) == 1 else f"{limits[0]} to {limits[1]} by split"
+        hits = int((answers.flagged & (answers.truth == ANOMALY)).sum())
+        labelled = f", {hits} of them {answers.classes[ANOMALY]}" if answers.classes else ""
+        flags = f"it flags {answers.flagged.sum()} of {len(answers)} scored rows{labelled}"
+        yield notes(f"threshold {threshold}, {answers.threshold_from}; {flags}")
     yield _oddest_rows(answers)
     if (answers.reasons != NO_REASON).any():
         yield notes(
@@ -81,17 +89,6 @@ def _score_histogram(answers: ScoreAnswers) -> Histogram:
     bins = np.clip(np.searchsorted(edges, answers.score, side="right") - 1, 0, len(edges) - 2)
     counts = {name: np.bincount(bins[members], minlength=len(edges) - 1) for name, members in parts.items()}
     return histogram_of("", "score", edges, counts)
-
-
-def _flagging_sentence(answers: ScoreAnswers) -> str:
-    if answers.threshold is None:
-        return "no threshold was chosen, so no row is flagged"
-    limits = _threshold_range(answers.threshold)
-    threshold = limits[0] if len(limits) == 1 else f"{limits[0]} to {limits[1]} by split"
-    hits = int((answers.flagged & (answers.truth == ANOMALY)).sum())
-    labelled = f", {hits} of them {answers.classes[ANOMALY]}" if answers.classes else ""
-    flags = f"it flags {answers.flagged.sum()} of {len(answers)} scored rows{labelled}"
-    return f"threshold {threshold}, {answers.threshold_from}; {flags}"
 
 
 def _threshold_range(threshold: Array) -> list[str]:

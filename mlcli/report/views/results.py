@@ -234,7 +234,7 @@ def gate_sentence(finding: GateFinding) -> str:
 
 @dataclass(frozen=True)
 class Details:
-    """What is shown beside tables, verdicts and the predictions of the best model."""
+    """What is shown in addition to tables, verdicts and the predictions of the best model."""
 
     verbose: bool = True
     """The predictions of every model, and how intervals and predictions were computed."""
@@ -247,7 +247,7 @@ class Details:
     spread: bool = False
     """How scores vary over the splits."""
     similarity: float = SIMILARITY
-    """How alike two rows must be for their predictions to be compared."""
+    """How similar two rows must be for their predictions to be compared."""
 
 
 def results_of(scored: Sequence[ModelResult], details: Details = Details()) -> Document:
@@ -319,7 +319,7 @@ def table_of_group(group: Group) -> Iterator[Element]:
 
 
 def models_to_draw(group: Group) -> Group:
-    """All that are done but the baselines that every table of their kind shows, unless there is no other."""
+    """All finished models except the default baselines of their kind, unless there are no others."""
     done = subgroup(group, [result for result in group if result.done and result.cell.model.requested])
     baselines = kind_named(first_cell(group).kind).baselines
     models = [result for result in done if result.cell.model.saved or result.cell.model.use not in baselines]
@@ -327,7 +327,7 @@ def models_to_draw(group: Group) -> Group:
 
 
 def _prediction_elements(group: Group, details: Details) -> Iterator[Element]:
-    """The predictions as matrices and as pictures of the kind of task, of all models or of the best."""
+    """Confusion matrices and the pictures of the kind of task, for all models or for the best."""
     models = models_to_draw(group)
     best = best_of(models, metrics_in(group)[0]) or next(iter(models), None)
     drawn = models if details.verbose or details.classes or best is None else subgroup(models, [best])
@@ -346,7 +346,7 @@ def _prediction_elements(group: Group, details: Details) -> Iterator[Element]:
 
 
 def _choice_elements(title: str, choices: Sequence[tuple[SplitResult, Choices]]) -> Iterator[Element]:
-    """What inner splits chose in each split, how often each was chosen, and what is at the end of its range."""
+    """The choices of inner splits in each split, their counts, and which values lie at the end of their range."""
     names = tuple(dict.fromkeys(name for _, chosen in choices for name in chosen.names))
     yield Heading(f"{title}: chosen by inner splits")
     if len(choices) <= 20:  # with more splits, how often each choice was made says more
@@ -355,7 +355,7 @@ def _choice_elements(title: str, choices: Sequence[tuple[SplitResult, Choices]])
         for split, chosen in choices:
             marked = zip(chosen.names, chosen.values, chosen.edges, strict=True)
             texts = {name: _value_text(value) + "*" * bool(edge) for name, value, edge in marked}
-            # Where rows are too few for inner splits, nothing is chosen.
+            # With too few rows for inner splits, nothing is chosen.
             rows.append((split.label, *(texts.get(name, "") for name in names), _value_text(chosen.score)))
         yield grid(header, rows, right=range(1, len(header)))
     yield notes(*_choice_notes([chosen for _, chosen in choices]))

@@ -69,7 +69,7 @@ def _top_profiles(result: ModelResult) -> list[findings.Table]:
 
 
 def _label_cluster_grid(answers: ClusterAnswers) -> Grid:
-    """How many rows each cluster has, and of which labels where there are some."""
+    """The number of rows in each cluster, by label if there are labels."""
     clusters = np.unique(answers.cluster).tolist()[:SHOWN]
     sizes = np.bincount(answers.cluster, weights=answers.weights, minlength=answers.clusters)
     rows: list[list[str]] = []
@@ -108,13 +108,13 @@ def _elbow_sentence(elbow: Elbow) -> str:
     if elbow.code == "straight":
         return "No elbow: no number of clusters lies below the straight line from one cluster to the last."
     left, expected = fixed(100 * elbow.shares[elbow.at], 1), fixed(100 / elbow.at, 1)
-    place = f"at {elbow.at} clusters, with {left} % of the inertia left where 1/k would leave {expected} %."
+    where = f"at {elbow.at} clusters, with {left} % of the inertia left where 1/k would leave {expected} %."
     if elbow.code == "like-1/k":
-        return f"No elbow: the curve is like 1/k. It bends most {place}"
+        return f"No elbow: the curve is like 1/k. It bends most {where}"
     if elbow.code == "clear":
-        return f"The elbow is {place}"
+        return f"The elbow is {where}"
     first, last = elbow.range
-    return f"The elbow is {place} It is uncertain: {first} to {last} clusters lie nearly as far below the line."
+    return f"The elbow is {where} It is uncertain: {first} to {last} clusters lie nearly as far below the line."
 
 
 def profiles_of_best(group: Group) -> Iterator[Element]:
@@ -195,10 +195,10 @@ def rules_in_plane(group: Group) -> Iterator[Element]:
     points: list[tuple[str, Sequence[tuple[float, float]]]] = []
     for result, name in group.items():
         rules = rules_of(result.answers) if result.answers.when else ()
-        of_model = tuple((rule.support, rule.confidence) for rule in rules if rule.confidence is not None)
+        measures = tuple((rule.support, rule.confidence) for rule in rules if rule.confidence is not None)
         if result.answers.when:
-            points.append((name, of_model))
+            points.append((name, measures))
     if points:
         yield Heading("Rules by support and confidence")
-        groups = tuple((name, tuple(of_model)) for name, of_model in points)
+        groups = tuple((name, tuple(measures)) for name, measures in points)
         yield Points("", "support in scored rows", "confidence in scored rows", groups)
