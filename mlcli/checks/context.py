@@ -19,7 +19,7 @@ from mlcli.core.findings import Issue, Repair
 from mlcli.core.moments import dense_ranks
 from mlcli.core.rows import SplitInfo
 from mlcli.core.schema import Column, Schema
-from mlcli.core.seeds import rng_for
+from mlcli.core.serialise import rng_for
 from mlcli.core.tables import Array, Codes, Flags, Rows
 from mlcli.data.columns import SEEMS_MISSING
 from mlcli.data.dataset import Dataset

@@ -3,16 +3,24 @@
 A field is written under its own name unless ``shown`` says otherwise. A class may add computed values:
 ``JSON_PROPERTIES`` names properties that are written, too. Classes with ``JSON_KIND`` are told apart by a key
 ``kind``, the name of the class in small letters.
+
+Plain values also have a digest, and seed random numbers: the same content gives the same numbers in any order, on
+any worker.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from types import MappingProxyType, NoneType, UnionType
-from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
+
+if TYPE_CHECKING:
+    import numpy as np
 
 Json = dict[str, Any]
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -176,3 +184,20 @@ def _object(cls: type, definitions: Json) -> Json:
         "required": required,
         "additionalProperties": False,
     }
+
+
+MAX_SEED = 2**63 - 1
+"""What a store can hold."""
+
+
+def digest(*parts: object) -> str:
+    """A stable hash of plain JSON values; in a path there may be bytes that are no text."""
+    text = json.dumps(parts, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def rng_for(*parts: object) -> np.random.Generator:
+    """A generator whose stream depends only on the content of ``parts``."""
+    import numpy as np
+
+    return np.random.Generator(np.random.PCG64(int(digest(*parts)[:32], 16)))

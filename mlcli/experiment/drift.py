@@ -24,7 +24,7 @@ from mlcli.core.pipeline import Pipeline, learn
 from mlcli.core.processes import one_blas_thread
 from mlcli.core.registry import MODELS
 from mlcli.core.schema import Column
-from mlcli.core.seeds import rng_for
+from mlcli.core.serialise import rng_for
 from mlcli.core.tables import Array, Codes, Table
 from mlcli.data.dataset import Dataset
 from mlcli.data.new_rows import new_rows

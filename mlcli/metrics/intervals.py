@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from mlcli.core.answers import Answers
 from mlcli.core.names import counted
-from mlcli.core.seeds import rng_for
+from mlcli.core.serialise import rng_for
 from mlcli.core.tables import Array
 from mlcli.metrics.base import Metric, Undefined, Units, rows_or_groups, units_of
 

@@ -31,7 +31,7 @@ from itertools import combinations
 import numpy as np
 
 from mlcli.core.names import listed
-from mlcli.core.seeds import rng_for
+from mlcli.core.serialise import rng_for
 from mlcli.core.tables import Array
 from mlcli.metrics.base import Better
 from mlcli.metrics.difference import Difference, holm

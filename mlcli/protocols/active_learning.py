@@ -35,7 +35,7 @@ from mlcli.core.params import param
 from mlcli.core.pipeline import Pipeline, predict_rows
 from mlcli.core.registry import register
 from mlcli.core.rows import RowsOfTable, SplitInfo
-from mlcli.core.seeds import rng_for
+from mlcli.core.serialise import rng_for
 from mlcli.core.tables import Array, Rows
 from mlcli.protocols._base import MOST_REPEATS, Protocol, Split, problems_with_list
 from mlcli.protocols.holdout import Holdout, StratifiedHoldout

@@ -17,7 +17,7 @@ from mlcli.core.moments import entropy, refuse_unanswerable
 from mlcli.core.pipeline import final_for, sample_rows
 from mlcli.core.processes import one_blas_thread
 from mlcli.core.schema import Column
-from mlcli.core.seeds import rng_for
+from mlcli.core.serialise import rng_for
 from mlcli.core.tables import MISSING_CODE, Array, Table
 from mlcli.data.source import as_numbers
 from mlcli.engines.principal_components import component_names

@@ -19,7 +19,7 @@ from mlcli.core.moments import quantiles
 from mlcli.core.pipeline import Pipeline, predict_rows
 from mlcli.core.processes import one_blas_thread
 from mlcli.core.rows import SplitInfo, evenly_spaced
-from mlcli.core.seeds import rng_for
+from mlcli.core.serialise import rng_for
 from mlcli.core.tables import Rows, Table
 from mlcli.data.dataset import Dataset
 from mlcli.engines.column_effects import usual_values, with_column

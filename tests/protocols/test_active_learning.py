@@ -17,7 +17,7 @@ from mlcli.core.errors import MlcliWarning, UsageError
 from mlcli.core.params import build
 from mlcli.core.registry import PROTOCOLS
 from mlcli.core.rows import SplitInfo
-from mlcli.core.seeds import rng_for
+from mlcli.core.serialise import rng_for
 from mlcli.experiment.results import decoded, encoded
 from mlcli.experiment.run.evaluation import evaluate
 from mlcli.experiment.run.preparation import ReadyCell, prepare, splits_digest

@@ -29,7 +29,7 @@ from mlcli.core.progress import seconds_of_work
 from mlcli.core.registry import MODELS, STEPS
 from mlcli.core.rows import RowsOfTable
 from mlcli.core.schema import Schema
-from mlcli.core.seeds import digest, rng_for
+from mlcli.core.serialise import digest, rng_for
 from mlcli.data.dataset import Dataset
 from mlcli.experiment.results import Trained
 from mlcli.experiment.spec.cells import Cell, ModelSpec, Stages, StepSpec

@@ -14,7 +14,7 @@ from mlcli.core.nested import effective
 from mlcli.core.params import build, by_name, settings
 from mlcli.core.registry import PROTOCOLS
 from mlcli.core.rows import RowsOfTable, SplitInfo
-from mlcli.core.seeds import rng_for
+from mlcli.core.serialise import rng_for
 from mlcli.core.strict_yaml import MOST_FOUND
 from mlcli.data.dataset import Dataset
 from mlcli.experiment.spec.cells import FEW_ROWS, UNSPLIT, Cell, DataSpec, Experiment, ProtocolSpec

@@ -14,7 +14,7 @@ from mlcli.core.errors import ExperimentError, MlcliError, Problem, UsageError, 
 from mlcli.core.names import nearest
 from mlcli.core.params import Value
 from mlcli.core.registry import add_plugins, allow_imports, import_paths_in, plugin_files, resolved_plugin
-from mlcli.core.seeds import MAX_SEED
+from mlcli.core.serialise import MAX_SEED
 from mlcli.core.strict_yaml import Document, Keys, YamlNode, legal_parts, read, until_too_many_problems
 from mlcli.data.shipped import FILE_SUFFIXES, shipped_path, table_files
 from mlcli.experiment.spec.cells import AVERAGES, FEW_ROWS, DataSpec, Experiment

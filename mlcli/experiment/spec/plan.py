@@ -15,7 +15,7 @@ from mlcli.core.nested import can_do
 from mlcli.core.params import settings
 from mlcli.core.pipeline import WITHOUT_WEIGHTS
 from mlcli.core.registry import MODELS
-from mlcli.core.seeds import MAX_SEED
+from mlcli.core.serialise import MAX_SEED
 from mlcli.experiment.spec.cells import (
     AS_SAVED,
     SELECTED,

@@ -12,7 +12,7 @@ from typing import Any
 from mlcli.core.errors import StoreError, UsageError
 from mlcli.core.processes import name_of
 from mlcli.core.schema import Column, Schema, SchemaField
-from mlcli.core.seeds import digest
+from mlcli.core.serialise import digest
 from mlcli.data.dataset import Dataset, Recipe
 from mlcli.experiment.results import SplitResult, each
 from mlcli.experiment.spec.cells import Cell, CellResult, DatasetFacts, ModelSpec, ProtocolSpec, StepSpec

@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from mlcli.core.errors import UsageError
 from mlcli.core.processes import replacing
-from mlcli.core.seeds import digest
+from mlcli.core.serialise import digest
 from mlcli.experiment.results import checksum
 from mlcli.experiment.spec.cells import Cell
 from mlcli.experiment.store.database import Database, damage_as_store_error

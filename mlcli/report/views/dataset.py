@@ -13,7 +13,7 @@ from mlcli.core.errors import DataError, UsageError
 from mlcli.core.findings import Bars, Entry, Finding, Points
 from mlcli.core.names import counted, did_you_mean, listed
 from mlcli.core.schema import Column
-from mlcli.core.seeds import rng_for
+from mlcli.core.serialise import rng_for
 from mlcli.core.tables import Array, Flags, Rows
 from mlcli.data.dataset import Dataset
 from mlcli.data.profile import ColumnProfile, Profile, bin_edges
