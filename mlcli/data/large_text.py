@@ -141,7 +141,7 @@ def _end_of_header(source: Content, begin: int, header: Sequence[str], delimiter
 
 
 def _plain_text(source: Content, begin: int, delimiter: str, width: int) -> PlainText:
-    """All rows from a place of the file on."""
+    """All rows from a position in the file on."""
     sample = source.piece(begin, begin + SNIFFED_TEXT)
     expected_rows = int((sample.count(b"\n") + 1) * (source.size - begin) / max(len(sample), 1))
     reader = _RowReader(expected_rows, width)
@@ -176,7 +176,7 @@ class _RowReader:
         self.firsts = np.full((kernels.TRAITS, width), -1, np.intp)
         self.texts = _empty_texts(width)
         self.cursor = np.array([0, 0, 2], np.intp)
-        """The place in the block, the row, and the line of the file, at which to read on."""
+        """Where to read on: the position in the block, the row, and the line of the file."""
 
     def read(self, content: bytes, delimiter: int, offset: int) -> bytes:
         """Read the rows of a block; what is left is the beginning of a row whose quotes are not closed yet."""

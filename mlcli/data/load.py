@@ -23,7 +23,7 @@ from mlcli.data.records import FileLayout, Records, TextColumn, read_records
 from mlcli.data.roles import AssignedRole, RequestedRoles, assigned_roles, refuse_unusable
 from mlcli.data.sidecar import DELIMITER_WORDS, Sidecar, read_sidecar, sidecar_places, stem_of
 from mlcli.data.source import Source, content_of, source_of_file
-from mlcli.data.target import choose_target, has_no_target, marked_task, needs_target, wanted_task
+from mlcli.data.target import choose_target, has_no_target, marked_task, needs_target, requested_or_stated_task
 from mlcli.tasks.table import kind_named
 
 
@@ -93,8 +93,8 @@ def wide_records(
         codes[units.which[items.which == index_of.get(column.name, -1)]] = 1
         wide.append(TextColumn.of(column.name, list(column.levels), codes))
     wide.append(TextColumn.of(unit, units.values, np.arange(len(units.values), dtype=np.int32)))
-    known = {column.name for column in columns}
-    unknown = {name: count for name, count in items.count_of.items() if name not in known}
+    names = {column.name for column in columns}
+    unknown = {name: count for name, count in items.count_of.items() if name not in names}
     return replace(records, columns=tuple(wide), lines=records.lines[first_rows]), unknown
 
 
@@ -233,7 +233,7 @@ def _roles_and_task(
     refuse_unusable(typed, roles, records)
     target = _target_name(roles)
     implied = marked_task((given.role for given in roles.values()), typed[target] if target else None)
-    chosen_task = wanted_task(target, task, sidecar, records) or implied
+    chosen_task = requested_or_stated_task(target, task, sidecar, records) or implied
     if target and has_no_target(chosen_task):
         note = f"{chosen_task} has no target: '{target}' is a column like the others"
         roles[target] = AssignedRole("feature", note=note if requested.target else "")

@@ -52,7 +52,9 @@ def marked_task(roles: Iterable[str], target: TypedColumn | None) -> str | None:
     return kind.name if fits else None
 
 
-def wanted_task(target: str | None, requested: str | None, sidecar: Sidecar, records: Records) -> str | None:
+def requested_or_stated_task(
+    target: str | None, requested: str | None, sidecar: Sidecar, records: Records
+) -> str | None:
     """The requested task, or the one that the sidecar states for this target."""
     if requested is None:
         is_stated_target = target is not None and sidecar.target in (None, target)

@@ -1,19 +1,20 @@
 """Bias and variance of a method, from the predictions of models of several training sets for the same rows.
 
-Squared loss (Geman et al. 1992), with ȳ the mean answer of the m models that a row was asked of: variance = s² =
-Σ (ŷ − ȳ)² / (m − 1), and bias² = (ȳ − y)² − s²/m (with what no model could know in it), whose sum is the mean of
-(ŷ − y)². Without − s²/m the bias² of a few models would hold variance; so estimated it may fall below 0.
+Squared loss (Geman et al. 1992), with ȳ the mean prediction of the m models for a row: variance = s² =
+Σ (ŷ − ȳ)² / (m − 1), and bias² = (ȳ − y)² − s²/m (noise included), whose sum is the mean of (ŷ − y)². Without
+− s²/m the bias² of a few models would include variance; the estimate may fall below 0.
 
-0-1 loss (Domingos 2000), with m the class that most models answer: the bias of a row is [m ≠ y]. A model that
-differs from m does harm where m is right (unbiased variance), and good where m is wrong and the model is right
-(biased variance): error = bias + unbiased variance − biased variance.
+0-1 loss (Domingos 2000), with m the class that most models predict: the bias of a row is [m ≠ y]. A model that
+differs from m does harm if m is right (unbiased variance), and good if m is wrong and the model is right (biased
+variance): error = bias + unbiased variance − biased variance.
 
-0-1 loss (Kohavi & Wolpert 1996), with P(c) the share of models that answer c: half the same of the indicators of
-classes, bias² = ½ Σ_c (([y = c] − P(c))² − P(c) (1 − P(c)) / (m − 1)), whose sum with the variance is the error as
-well. Domingos' terms go by the class of most models, so that their estimates depend on how many models there are.
+0-1 loss (Kohavi & Wolpert 1996), with P(c) the share of models that predict c: half the squared loss of the
+indicators of classes, bias² = ½ Σ_c (([y = c] − P(c))² − P(c) (1 − P(c)) / (m − 1)), whose sum with the variance
+is the error as well. Domingos' terms use the majority class, so that their estimates depend on the number of
+models.
 
-Rows that fewer than two models were asked about say nothing of variance, and are left out. Each row counts by its
-weight, however many models were asked about it.
+Rows with predictions of fewer than two models are left out. Each row counts by its weight, whatever the number of
+models that predicted it.
 """
 
 from __future__ import annotations
@@ -81,27 +82,27 @@ def _of_labels(answers: LabelAnswers, row: Rows, counts: Rows, kept: Flags) -> D
     truth = np.zeros(len(counts), np.intp)
     truth[row] = answers.truth
     typical, each = shares.argmax(axis=1), np.arange(len(counts))
-    right, of_truth = typical == truth, shares[each, truth]
+    right, true_share = typical == truth, shares[each, truth]
     indicators = np.eye(classes)[truth]
     domingos = {
         "bias": 1.0 - right,
-        "unbiased variance": np.where(right, 1.0 - of_truth, 0.0),
-        "biased variance": np.where(right, 0.0, of_truth),
+        "unbiased variance": np.where(right, 1.0 - true_share, 0.0),
+        "biased variance": np.where(right, 0.0, true_share),
     }
     bias, variance = ((indicators - shares) ** 2).sum(axis=1) / 2, (1.0 - (shares**2).sum(axis=1)) / 2
     kohavi = _unbiased(bias, variance, counts)
     terms = {
-        paper: {name: _over_rows(values, answers, row, kept) for name, values in of_paper.items()}
-        for paper, of_paper in (("Domingos", domingos), ("Kohavi & Wolpert", kohavi))
+        paper: {name: _over_rows(values, answers, row, kept) for name, values in paper_terms.items()}
+        for paper, paper_terms in (("Domingos", domingos), ("Kohavi & Wolpert", kohavi))
     }
-    error = _over_rows(1.0 - of_truth, answers, row, kept)
+    error = _over_rows(1.0 - true_share, answers, row, kept)
     return Decomposition("0-1", error, terms, int(kept.sum()), int(counts[kept].min()))
 
 
 def _unbiased(bias: Array, variance: Array, models: Rows) -> dict[str, Array]:
     """Unbiased terms of each row: corrected for the mean being that of few models."""
-    of_mean = variance / np.maximum(models - 1, 1)
-    return {"bias²": bias - of_mean, "variance": variance + of_mean}
+    correction = variance / np.maximum(models - 1, 1)
+    return {"bias²": bias - correction, "variance": variance + correction}
 
 
 def _over_rows(values: Array, answers: Answers, row: Rows, kept: Flags) -> float:

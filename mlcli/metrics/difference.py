@@ -52,7 +52,7 @@ from mlcli.metrics.intervals import (
 from mlcli.metrics.over_units import MetricOfSplits, OverUnits, class_with_few_rows, over_units, scores_of
 
 SAME = 1e-9
-"""Scores that differ by less than this share of them are of one model, computed in two ways."""
+"""Relative difference below which two scores count as equal: the rest is rounding."""
 
 
 @dataclass(frozen=True)
@@ -66,19 +66,19 @@ class Difference:
     p: float | None = None
     test: str = ""
     why: str = field(default="", metadata=shown(optional=True))
-    """Why no test could be made, or what else is to be known of it."""
+    """Why no test could be made, or a remark on the test."""
     corrected: float | None = field(default=None, metadata=shown("corrected_p"))
-    """The p after correction for how many comparisons it stands among, where it stands among several."""
+    """The p corrected for the number of comparisons, if there are several."""
 
     @property
     def distinguishable(self) -> bool:
-        """Whether the p that counts is below 5 %; also False when no test could be made."""
+        """Whether the p (corrected, if there is such a p) is below 5 %; False if no test could be made."""
         p = self.p if self.corrected is None else self.corrected
         return p is not None and p < 1 - LEVEL
 
 
 def holm(family: Sequence[Difference]) -> list[Difference]:
-    """The comparisons of one family, each with its p corrected by Holm 1979; what has no p is no test of it."""
+    """The comparisons of one family, each p corrected by Holm 1979; those without a p do not count as tests."""
     tested = [index for index, difference in enumerate(family) if difference.p is not None]
     result = list(family)
     for index, p in zip(tested, holm_corrected([family[index].p or 0.0 for index in tested]), strict=True):
@@ -124,11 +124,11 @@ def compare(
     test: str = "",
     unstable: bool = False,
 ) -> Difference:
-    """How far model ``a`` is from model ``b`` on the same splits, and whether that could be chance.
+    """The difference of model ``a`` from model ``b`` on the same splits, with its test.
 
     If ``rounds`` say which splits sweep over something, the means of rounds are tested. ``test`` is the name of
-    one of the tests that are made on request only. ``unstable``: a few other training rows change one of the two
-    methods a lot.
+    one of the tests that are only made on request. ``unstable``: one of the two methods changes a lot with a few
+    other training rows.
     """
     same_rows = len(a) == len(b) > 0 and all(
         np.array_equal(first.rows, second.rows) for first, second in zip(a, b, strict=True)
@@ -175,19 +175,19 @@ def _by_units(pair: PairedModels) -> Difference:
 
 
 def _variance_factor(splits: MetricOfSplits) -> float:
-    """By how much the variance is more than that of rows, since other training rows would give other models."""
+    """The factor on the variance of rows, since other training rows would give other models."""
     if len(splits.splits) == 1:
-        # one split has taught both models; saved models are what they are
+        # both models learned from the same single split; saved models do not vary
         return 1.25 if any(splits.train_rows) else 1.0
     if splits.unstable:
-        # repeated or not, a few other training rows change one of the methods a lot
+        # even with repeats, a few other training rows change one of the methods a lot
         return 2.0
-    # part of it evens out in the means that rows have over repeats
+    # repeats average part of it out
     return 1.4 if splits.repeated else 1.75
 
 
 def _differences_of_disagreeing_splits(pair: PairedModels, variance: float, freedom: float) -> Array | None:
-    """The difference in each split, if these vary more than their rows explain; repeats even rows out."""
+    """The difference in each split, if these vary more than their rows explain; None with repeats."""
     splits = pair.first
     if len(splits.splits) == 1 or splits.repeated:
         return None
@@ -206,7 +206,7 @@ def _size_of_scores(first: OverUnits, second: OverUnits, metric: Metric) -> floa
 
 
 def _over_units(units: OverUnits, factor: float, scale: float) -> Difference:
-    """Student's t over differences of units; if all differ by the same amount, a coin is thrown for each.
+    """Student's t over differences of units; a sign test if all differ by the same amount.
 
     ``scale`` is the size of the scores.
     """
@@ -231,7 +231,7 @@ def _by_splits(pair: PairedModels) -> Difference:
 
 
 def _over_differences(pair: PairedModels, differences: Array, scale: float, because: str = "") -> Difference:
-    """Nadeau & Bengio's t over the differences of splits, no surer than what the test rows allow.
+    """Nadeau & Bengio's t over the differences of splits, no more certain than the test rows allow.
 
     ``scale`` is the size of the scores.
     """
@@ -250,7 +250,7 @@ def _over_differences(pair: PairedModels, differences: Array, scale: float, beca
 
 
 def _over_rows(pair: PairedModels) -> Difference:
-    """What the test rows alone say of a difference, as if no other training rows gave other models."""
+    """The test of a difference over test rows alone, as if models did not vary with training rows."""
     first = over_units(pair.metric, pair.first.parts)
     second = over_units(pair.metric, pair.second.parts)
     if first is None or second is None:

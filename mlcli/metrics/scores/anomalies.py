@@ -1,4 +1,4 @@
-"""Scores of oddness: how anomalies rank among good rows, and what flagging from the chosen threshold on gives.
+"""Metrics of anomaly scores: how anomalies rank among good rows, and how well the chosen threshold flags them.
 
 Labels that no fit has seen judge; rows whose label is not known do not count.
 """
@@ -26,7 +26,7 @@ WITHOUT_LABELS = Undefined("the rows have no labels, so the scores cannot be eva
 
 
 def both_labels(answers: ScoreAnswers) -> Undefined | None:
-    """The precondition of rankings: a good row and an anomaly are judged."""
+    """Precondition of rankings: there is a good row and an anomaly."""
     if (undefined := good_rows(answers)) is not None:
         return undefined
     if not answers.weights[answers.truth == ANOMALY].sum() > 0:
@@ -35,7 +35,7 @@ def both_labels(answers: ScoreAnswers) -> Undefined | None:
 
 
 def good_rows(answers: ScoreAnswers) -> Undefined | None:
-    """The precondition of rates of good rows: one is judged."""
+    """Precondition of rates of good rows: there is one."""
     if not (answers.truth != UNKNOWN).any():
         return WITHOUT_LABELS
     good = answers.weights[answers.truth == GOOD].sum()
@@ -43,14 +43,14 @@ def good_rows(answers: ScoreAnswers) -> Undefined | None:
 
 
 def threshold_chosen(answers: ScoreAnswers) -> Undefined | None:
-    """The precondition of flags."""
+    """Precondition of flags: a threshold was chosen."""
     if answers.threshold is not None:
         return None
     return Undefined("no threshold was chosen: the protocol good-only chooses one on validation rows")
 
 
 def rankings(answers: ScoreAnswers) -> list[Ranking]:
-    """The rows by their scores; those whose label is not known do not count."""
+    """The rows by their scores; rows without a label do not count."""
     known, levels = _labelled(answers)
     ranks = np.zeros(len(answers), np.intp)
     ranks[known] = levels
@@ -73,7 +73,7 @@ def average_precision(answers: ScoreAnswers, weightings: Array) -> Array:
 
 @weighted_score("precision-at-n", ScoreAnswers, needs=(both_labels,), why=NO_VALUE, pooling="always", **SHARE)
 def precision_at_n(answers: ScoreAnswers, weightings: Array) -> Array:
-    """Of the n rows that score highest, the share of anomalies; n is how many anomalies there are."""
+    """Of the n rows with the highest scores, the share of anomalies; n is the number of anomalies."""
     flagged, hits = _from_the_top(answers, weightings)
     return ratio(_hits_among(hits[:, -1], flagged, hits), hits[:, -1])
 
@@ -156,6 +156,6 @@ def _from_the_top(answers: ScoreAnswers, weightings: Array) -> tuple[Array, Arra
 
 
 def _labelled(answers: ScoreAnswers) -> tuple[Flags, Rows]:
-    """The rows whose label is known, and the place of each of their scores among the different ones."""
+    """The labelled rows, and the rank of each of their scores among the distinct ones."""
     known = answers.truth != UNKNOWN
     return known, ranks_but_for_rounding(answers.score[known], lambda ascending: SAME * np.abs(ascending))

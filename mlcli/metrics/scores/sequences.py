@@ -44,32 +44,35 @@ def bio_tags(answers: TagAnswers) -> Undefined | None:
 @score("chunk-precision", TagAnswers, needs=(bio_tags,), **SHARE)
 def chunk_precision(answers: TagAnswers) -> Score:
     """Of the predicted chunks, the share that is true, with the same ends and type."""
-    right, answered, _ = chunk_counts(answers)
-    return right / answered if answered > 0 else Undefined("no chunk is predicted")
+    right, predicted, _ = chunk_counts(answers)
+    return right / predicted if predicted > 0 else Undefined("no chunk is predicted")
 
 
 @score("chunk-recall", TagAnswers, needs=(bio_tags,), **SHARE)
 def chunk_recall(answers: TagAnswers) -> Score:
     """Of the true chunks, the share that is predicted with the same ends and type."""
-    right, _, there = chunk_counts(answers)
-    return right / there if there > 0 else Undefined("no test row is in a chunk", "larger splits would help")
+    right, _, true = chunk_counts(answers)
+    return right / true if true > 0 else Undefined("no test row is in a chunk", "larger splits would help")
 
 
 @score("chunk-f1", TagAnswers, needs=(bio_tags,), **SHARE)
 def chunk_f1(answers: TagAnswers) -> Score:
     """The harmonic mean of the precision and recall of chunks."""
-    right, answered, there = chunk_counts(answers)
-    if answered + there == 0:
+    right, predicted, true = chunk_counts(answers)
+    if predicted + true == 0:
         return Undefined("no chunk is true and none is predicted", "larger splits would help")
-    return 2 * right / (answered + there)
+    return 2 * right / (predicted + true)
 
 
 def chunk_counts(answers: TagAnswers) -> tuple[float, float, float]:
     """The chunks that are right, predicted, and true; a chunk has the weight of its first row."""
-    answered = Chunks.of(answers.predicted, answers.classes, answers.sequence)
-    there = Chunks.of(answers.truth, answers.classes, answers.sequence)
-    right = answered.begins & there.begins & (answered.kind == there.kind) & (answered.end == there.end)
-    return tuple(float(answers.weights[which].sum()) for which in (right, answered.begins, there.begins))  # type: ignore[return-value]
+    predicted = Chunks.of(answers.predicted, answers.classes, answers.sequence)
+    true = Chunks.of(answers.truth, answers.classes, answers.sequence)
+    right = predicted.begins & true.begins & (predicted.kind == true.kind) & (predicted.end == true.end)
+    right_weight, predicted_weight, true_weight = (
+        float(answers.weights[begins].sum()) for begins in (right, predicted.begins, true.begins)
+    )
+    return right_weight, predicted_weight, true_weight
 
 
 @dataclass(frozen=True, eq=False)

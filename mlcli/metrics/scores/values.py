@@ -1,4 +1,4 @@
-"""Scores of predicted numbers, from the errors: what was predicted minus what is true."""
+"""Scores of predicted numbers, from the errors: predicted minus true."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HEAVY = 6.0
 
 @mean_of_rows("bias", ValueAnswers, better="zero")
 def bias(answers: ValueAnswers) -> Array:
-    """Mean of predicted minus true: positive when the model answers too high."""
+    """Mean of predicted minus true: positive if predictions are too high."""
     return answers.predicted - answers.truth
 
 
@@ -38,7 +38,7 @@ def mae(answers: ValueAnswers) -> Array:
 
 
 def heavy_tails(answers: ValueAnswers) -> tuple[str, ...]:
-    """The mark of squared errors of which a few rows are much."""
+    """The mark of squared errors that come mostly from a few rows."""
     errors, weight = bias(answers), answers.weight
     centred = errors - weighted_mean(errors, weight)
     centred = centred / (np.abs(centred).max(initial=0.0) or 1.0)  # fourth powers of 1e80 are infinite
@@ -65,7 +65,7 @@ def rmse_under(answers: ValueAnswers, weightings: Array) -> Array:
 
 
 def influence_on_rmse(answers: ValueAnswers) -> Array | None:
-    """Each squared error from their mean, by twice the root of that."""
+    """The deviation of each squared error from their mean, divided by twice the root of the mean."""
     squares = mse(answers)
     mean = weighted_mean(squares, answers.weight)
     return (squares - mean) / (2 * math.sqrt(mean)) if mean > 0 else None

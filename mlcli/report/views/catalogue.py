@@ -158,7 +158,7 @@ def mentions_record(words: str, mentions: Mentions) -> MentionsRecord:
 
 
 def pages_of(entries: Iterable[Entry]) -> Document:
-    """All that is known of some methods; their modules are imported for it."""
+    """The pages of some methods; their modules are imported for it."""
     return tuple(element for entry in entries for element in _page(entry))
 
 

@@ -38,7 +38,7 @@ MOST_CLASSES = 12
 
 
 def confusion_elements(group: Group, *, every_class: bool, with_rates: bool) -> Iterator[Element]:
-    """The confusion matrix of each model that predicts classes, with the rates of each class where wanted."""
+    """The confusion matrix of each model that predicts classes, with the rates of each class if requested."""
     matrices = {result: result.confusion for result in group if result.confusion is not None}
     for result, matrix in matrices.items():
         counted_as = "weight" if result.cell.dataset.schema.the("weight") else "rows"

@@ -65,7 +65,7 @@ class Provenance:
     spec: str = ""
     """The text of the experiment file, as it is now."""
     versions: Mapping[str, str] | None = None
-    """Those of now, where nothing else is known."""
+    """The current ones if None."""
     plugins: Sequence[str] = ()
     """The files of the user's own methods."""
 

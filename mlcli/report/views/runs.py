@@ -86,7 +86,7 @@ def carried_of(carried: Carried, path: Path) -> Document:
     """What has come into a store, and what is still missing."""
     new = f"{counted(len(carried.runs), 'run')} and {counted(carried.blocks, 'block')} of answers"
     numbers = f" as {listed(list(map(str, carried.runs)))}" if carried.runs else ""
-    known = f"; there already: {counted(carried.known, 'run')}" if carried.known else ""
+    present = f"; there already: {counted(carried.known, 'run')}" if carried.known else ""
     remarks = [f"run {number} was joined of {of} shards" for number, of in carried.joined.items()]
     for title, missing in carried.missing.items():
         which = listed(list(map(str, missing)))
@@ -96,7 +96,7 @@ def carried_of(carried: Carried, path: Path) -> Document:
     if carried.damaged:
         blocks = counted(carried.damaged, "damaged block")
         remarks.append(f"{blocks} left behind: what they held will be run again")
-    return Sentence(f"{new} brought to {path}{numbers}{known}", "strong"), notes(*remarks)
+    return Sentence(f"{new} brought to {path}{numbers}{present}", "strong"), notes(*remarks)
 
 
 def verified_of(run: RunFacts, cells: Sequence[VerifiedCell]) -> Document:
