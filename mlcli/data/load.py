@@ -18,9 +18,16 @@ from mlcli.core.schema import Column, Schema, SchemaField
 from mlcli.core.strict_yaml import Document, parse
 from mlcli.core.tables import Codes, Table
 from mlcli.data.columns import TypedColumn, declared, inferred, notes_of_columns
-from mlcli.data.dataset import Dataset, Recipe, column_warnings
+from mlcli.data.dataset import (
+    AssignedRole,
+    Dataset,
+    Recipe,
+    RequestedRoles,
+    assigned_roles,
+    column_warnings,
+    refuse_unusable,
+)
 from mlcli.data.records import FileLayout, Records, TextColumn, read_records
-from mlcli.data.roles import AssignedRole, RequestedRoles, assigned_roles, refuse_unusable
 from mlcli.data.sidecar import DELIMITER_WORDS, Sidecar, read_sidecar, sidecar_places, stem_of
 from mlcli.data.source import Source, content_of, source_of_file
 from mlcli.data.target import choose_target, has_no_target, marked_task, needs_target, requested_or_stated_task

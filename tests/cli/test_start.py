@@ -60,3 +60,8 @@ def test_a_small_evaluation_imports_no_compiler_pool_or_store() -> None:
     loaded = modules(ended("eval", "iris", "-m", "naive-bayes"))
     assert "numpy" in loaded
     assert not loaded & {"pandas", "numba", "scipy", "joblib", "sqlite3", "rich", "safetensors"}
+
+
+def test_a_small_evaluation_imports_few_modules_of_the_package() -> None:
+    loaded = modules(ended("eval", "iris", "-m", "knn", "--jobs", "1"))
+    assert len([name for name in loaded if name.startswith("mlcli.")]) <= 110

@@ -24,6 +24,7 @@ from mlcli.core.rows import has_levels_of_parts, looks_like_parts
 from mlcli.core.schema import Column
 from mlcli.core.tables import Array, Codes
 from mlcli.data.dataset import (
+    ID_NAME,
     MUCH_MISSING,
     NOTHING_TO_LEARN_FROM,
     has_many_levels,
@@ -31,7 +32,6 @@ from mlcli.data.dataset import (
     share_missing,
     shows_nothing,
 )
-from mlcli.data.roles import ID_NAME
 from mlcli.data.sidecar import yaml_list
 
 

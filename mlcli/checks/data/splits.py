@@ -16,8 +16,7 @@ from mlcli.core.findings import Issue, Repair
 from mlcli.core.names import listed
 from mlcli.core.rows import DATE
 from mlcli.core.schema import Column
-from mlcli.data.dataset import is_constant
-from mlcli.data.roles import ID_NAME
+from mlcli.data.dataset import ID_NAME, is_constant
 from mlcli.experiment.spec.cells import ProtocolSpec
 from mlcli.protocols._base import MoreBadRowsWarning, RareClassWarning, SmallPartWarning
 
