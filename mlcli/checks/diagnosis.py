@@ -77,7 +77,7 @@ class FitScores:
     """The score of training rows beside that of test rows."""
 
     training: float
-    judged: float
+    test: float
     gap: float
 
 
@@ -99,7 +99,7 @@ def diagnosis_record(diagnosed: Diagnosed, issues: Sequence[Issue]) -> Diagnosis
     return DiagnosisRecord(
         cell_record(diagnosed.cell),
         diagnosed.metric.name,
-        None if fit is None else FitScores(fit.training, fit.judged, fit.gap),
+        None if fit is None else FitScores(fit.training, fit.test, fit.gap),
         None if curve is None else curve_record(curve),
         any(map(is_serious, issues)),
         tuple(issues),

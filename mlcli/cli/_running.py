@@ -270,7 +270,7 @@ def _ask_before_long_work(plans: Sequence[tuple[Plan, Path | None]], options: Ru
     seconds = work / workers_for(options.jobs)
     if seconds < LONG_WORK:
         return
-    remark(f"this will take about {duration(seconds)}, judging by earlier runs: mlcli run --dry-run shows details")
+    remark(f"this will take about {duration(seconds)}, going by earlier runs: mlcli run --dry-run shows details")
     remark("Go on? [y/N]")
     if sys.stdin.readline().strip().casefold() not in ("y", "yes"):
         raise typer.Exit(ExitCode.DONE)

@@ -203,7 +203,7 @@ def common_fields(table: Table, schema: Schema, keep: Flags) -> CommonFields:
 
 
 def looks_like_parts(column: Column, cells: Cells) -> bool:
-    """Whether a column tells the part of each row, judging by its name and its values."""
+    """Whether a column tells the part of each row, going by its name and its values."""
     if column.name.lower() not in NAMES_OF_PARTS or column.missing or not len(cells):
         return False
     if column.coded:

@@ -14,7 +14,7 @@ class Column:
     """One column: ``levels`` are the values of a coded column, ``missing`` says that some cells are empty.
 
     ``often_missing`` says that so many levels are empty that being empty may be a level, too.
-    ``sensitive`` columns say by which groups answers are judged, and no model sees them unless it is asked for.
+    ``sensitive`` columns say by which groups predictions are compared; models do not see them unless you say so.
     ``context`` columns say under which circumstances a row came to be; only models that compare by them see them.
     """
 

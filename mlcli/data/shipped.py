@@ -14,7 +14,7 @@ from mlcli.core.registry import MODELS
 FILE_SUFFIXES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz", ".parquet")
 OTHER_FILES = {
     **dict.fromkeys((".yaml", ".yml"), "an experiment is run with: mlcli run {}"),
-    ".mlcli": "a saved model is judged with: mlcli eval DATA -m {}",
+    ".mlcli": "evaluate a saved model with: mlcli eval DATA -m {}",
     **dict.fromkeys((".xlsx", ".xls", ".ods", ".numbers"), "save the sheet as CSV"),
     **dict.fromkeys(
         (".json", ".arff", ".pkl", ".feather", ".sav", ".dta"), "convert it to CSV, with a line of names"

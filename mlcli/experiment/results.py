@@ -23,7 +23,7 @@ from mlcli.core.findings import Explanation, as_json, from_json
 from mlcli.core.pipeline import Pipeline
 from mlcli.core.tables import Codes, Rows
 
-JUDGED, TRAINING = "test", "training"
+TEST, TRAINING = "test", "training"
 """The parts of a split that are predicted: the test rows, and where asked for the training rows."""
 
 StagedAnswers = tuple[tuple[Coordinate, Answers], ...]
@@ -96,7 +96,7 @@ class RoundResult(Sequence[SplitResult]):
             index=self.first + index,
             label=self.labels[index],
             train_rows=self.train_rows[index],
-            answers={JUDGED: answers},
+            answers={TEST: answers},
             fit_seconds=self.seconds,
             predict_seconds=0.0,
             route=self.route,

@@ -12,7 +12,7 @@ Cost:
     One fit of the base per subset: 2^d − 1 for d columns.
 
 Choices:
-    The validation rows are a share of the training rows, and the rows that are judged take no part: that is the
+    The validation rows are a share of the training rows, and the test rows take no part: that is the
     train, validation and test of the notes, which give no C. Of equal subsets the smaller is kept, then the first.
     The bound is for the share of errors; the squared error has none.
 """

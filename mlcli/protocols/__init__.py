@@ -1,1 +1,1 @@
-"""Protocols: how rows are split into what is learned from and what is judged."""
+"""Protocols: how rows are split into training and test rows."""

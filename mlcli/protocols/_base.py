@@ -32,12 +32,12 @@ class SmallPartWarning(MlcliWarning):
 
 
 class MoreBadRowsWarning(MlcliWarning):
-    """Bad rows are more frequent among the judged rows than among all: so it is with every split of this kind."""
+    """Bad rows are more frequent among the test rows than among all: so it is with every split of this kind."""
 
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Row positions: what is learned from, and what is judged; some protocols need more.
+    """Row positions: the training and the test rows; some protocols need more.
 
     ``validation`` rows choose a threshold; of ``hidden`` rows a model may learn everything but the class. A split
     of a sweep has the ``coordinate`` at which it lies. ``queries`` say which hidden classes are asked for.
@@ -85,11 +85,11 @@ class Protocol:
         raise TypeError(f"{type(self).__name__} does not say how it splits")
 
     def choosing(self, strata: SplitInfo) -> dict[str, Any]:
-        """The inner protocol by which one of all models is chosen in each split; empty: every model is judged."""
+        """The inner protocol by which one of all models is chosen in each split; empty: every model is scored."""
         return {}
 
     def asks_only_learned_rows(self) -> bool:
-        """Whether every row that is judged has been learned from."""
+        """Whether every test row is a training row."""
         return False
 
     def asks_training_rows(self) -> bool:
@@ -172,7 +172,7 @@ def warn_of_rare_classes(units: Units, least: int, consequence: str) -> None:
 
 
 class DealtSplits(Sequence[Split]):
-    """The splits of some rounds: in each, every part is judged once by what is learned from all other rows.
+    """The splits of some rounds: in each, every part is tested once by what is learned from all other rows.
 
     A split is made when it is asked for: leave-one-out of n rows would otherwise hold n × n row numbers.
     """
@@ -196,8 +196,8 @@ class DealtSplits(Sequence[Split]):
 
     def _split(self, index: int) -> Split:
         round_, part = divmod(index, len(self.labels) // len(self.rounds))
-        judged = self.rounds[round_] == part
-        return Split(train=np.flatnonzero(~judged), test=np.flatnonzero(judged), label=self.labels[index])
+        tested = self.rounds[round_] == part
+        return Split(train=np.flatnonzero(~tested), test=np.flatnonzero(tested), label=self.labels[index])
 
 
 def problems_with_list(name: str, noun: str, values: Sequence[Any]) -> list[str]:
@@ -216,7 +216,7 @@ def split_labels(noun: str, parts: int, repeats: int) -> list[str]:
 
 
 def warn_of_few_judged(splits: Sequence[Split], strata: SplitInfo, *, pooled: bool) -> None:
-    """Warn if few rows are judged in all, few of a class, or few in a part that has a score of its own."""
+    """Warn if there are few test rows in all, few of a class, or few in a part that has a score of its own."""
     if isinstance(splits, DealtSplits):  # without making each split
         parts = len(splits.labels) // len(splits.rounds)
         in_parts = [(folds >= 0) & (folds < parts) for folds in splits.rounds]
@@ -232,9 +232,11 @@ def warn_of_few_judged(splits: Sequence[Split], strata: SplitInfo, *, pooled: bo
         rarest = int(np.unique(strata.strata[rows], return_counts=True)[1].min())
     # below these limits one answer moves a score by 3 points, that of a class by 5, that of a part by 20
     if 0 < len(rows) < 30:
-        warn(f"only {len(rows)} rows are judged: one answer more or less is {100 / len(rows):.0f} % of them")
+        warn(
+            f"there are only {len(rows)} test rows: one prediction more or less is {100 / len(rows):.0f} % of them"
+        )
     elif 0 < rarest < 20:
-        warn(f"of the rarest class that is judged there are only {rarest} rows: its scores say little")
+        warn(f"the rarest class has only {rarest} test rows: its scores say little")
     if len(sizes) > 1 and not pooled and sizes.min() < 5:
         text = f"the smallest of the {len(sizes)} test parts holds {sizes.min()} of the rows: larger ones say more"
         warn(text, SmallPartWarning)

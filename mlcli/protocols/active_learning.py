@@ -1,15 +1,15 @@
 """Active learning: a model begins with few labels and asks for those it would learn most from, batch after batch.
 
 Computed:
-    In each repeat a share of the rows is held out (of each class, where there are classes), which judges and is
+    In each repeat a share of the rows is held out (of each class, where there are classes), which tests and is
     never asked about. Of the others ``start`` rows are labelled at first, one of each class at least; the rest is
-    the pool. Again and again the model is fitted to the labelled rows, judged, and the ``batch`` rows of the pool
+    the pool. Again and again the model is fitted to the labelled rows, scored, and the ``batch`` rows of the pool
     that the strategy ranks first get their class or value, until ``budget`` rows have one. Strategies:
     least-confidence 1 − P(y₁ | x); margin P(y₁ | x) − P(y₂ | x), the smallest first; entropy −Σ P ln P; committee:
     C models, each fitted to a bootstrap sample of the labelled rows, rank by vote entropy −Σ V/C ln V/C of
     classes, or by the standard deviation of the values that they predict; random, which the others have to beat.
     A target of values has committee and random only, as nothing says how sure one model is of a value. All
-    strategies of a repeat have the same first labels, the same pool and the same judged rows. Among equals the
+    strategies of a repeat have the same first labels, the same pool and the same test rows. Among equals the
     order of the pool decides, which is random.
 
     The score of a model is that with the whole budget, averaged over strategies; the curve shows each strategy by
@@ -109,7 +109,7 @@ class ActiveLearning(Protocol):
     batch: int = param(10, "how many labels are asked for at a time", ge=1)
     budget: int = param(100, "how many labels there are in the end, the first ones included", ge=1)
     members: int = param(5, "how many models a committee has", ge=2, matters_when={"strategies": "committee"})
-    test_share: float = param(0.3, "the share of rows (of groups, where there are any) that is judged", gt=0, lt=1)
+    test_share: float = param(0.3, "the share of rows (of groups, where there are any) that is tested", gt=0, lt=1)
     repeats: int = param(5, "how often rows are held out anew", ge=1, le=MOST_REPEATS)
 
     def conflicts(self) -> list[str]:

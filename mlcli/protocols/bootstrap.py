@@ -1,4 +1,4 @@
-"""Bootstrap: rows drawn with replacement, judged by the rows that were not drawn or by all."""
+"""Bootstrap: models fitted to rows drawn with replacement, tested on the rows that were not drawn or on all."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from mlcli.protocols._base import MOST_REPEATS, Protocol, Split, Units, all_alik
     reference="Efron & Tibshirani 1993, An Introduction to the Bootstrap; 1997, Improvements: the .632+ method",
 )
 class Bootstrap(Protocol):
-    """Bootstrap: a model learns from rows drawn with replacement, and is judged by the rows that were not drawn.
+    """Bootstrap: a model is fitted to rows drawn with replacement and tested on the rows that were not drawn.
 
     Computed:
         Each repeat draws as many rows as there are, any row any number of times; about 63 % of them are among
-        those drawn, and the others, out of the bag, are judged. Where rows are grouped, whole groups are drawn.
+        those drawn; the others, out of the bag, are the test rows. Where rows are grouped, whole groups are drawn.
         Scores are averaged over repeats: the leave-one-out bootstrap by samples. A model that has seen 63 % of the
         rows is somewhat worse than one that has seen all, so that these scores lean to the low side. `estimate:
         .632` makes up for it by 0.368 of the scores of training rows, and `.632+` by less of them the more a model
@@ -61,7 +61,7 @@ class Bootstrap(Protocol):
         splits = []
         for label in split_labels("bootstrap", 1, self.repeats):
             counts = _times_drawn(units, rng)
-            while counts.all():  # nothing is left to judge, as happens with a handful of rows
+            while counts.all():  # no test row is left, as happens with a handful of rows
                 counts = _times_drawn(units, rng)
             of_row = counts[units.of_row]
             splits.append(Split(train=np.repeat(all_rows, of_row), test=np.flatnonzero(of_row == 0), label=label))
@@ -78,7 +78,7 @@ class BootstrapWhole(Protocol):
         other scores are averaged. About 63 % of the rows are in a sample, so scores are not of unseen rows. With
         `asked: drawn` a model is asked about the rows of its own sample only, each once, and `stability` compares
         two samples by the rows that both have, about 40 % of all: a method without a rule for new rows can be
-        judged, too. For kinds that learn without labels only.
+        test rows too. For kinds that learn without labels only.
 
     Cost:
         One fit for each sample.

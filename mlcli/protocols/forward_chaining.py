@@ -1,11 +1,11 @@
-"""Forward chaining: a model learns from earlier rows and is judged by later ones, block after block of time.
+"""Forward chaining: a model is fitted to earlier rows and tested on later ones, block after block of time.
 
 Computed:
     Rows are ordered by the column of role `order`, else as they stand in the file; rows of one time stay together.
-    The last folds × ⌊times / (folds + 1)⌋ times are cut into `folds` blocks. Each is judged by what was learned
+    The last folds × ⌊times / (folds + 1)⌋ times are cut into `folds` blocks. Each is tested by what was learned
     from all times before it, or from the last `window` of them; the `gap` times just before it are left out. The
-    first block is only learned from, and no model ever learns from rows that are not earlier than all it is judged
-    by. Where rows are grouped, earlier rows of a group that is judged are not learned from.
+    first block is only learned from, and no model ever learns from rows that are not earlier than all it is tested
+    on. Where rows are grouped, earlier rows of a group that is tested are not learned from.
 
 Cost:
     One fit for each fold; nothing is random.
@@ -31,16 +31,16 @@ from mlcli.protocols._base import Protocol, Split, split_labels
     reference="Tashman 2000, Out-of-sample tests of forecasting accuracy: an analysis and review",
 )
 class ForwardChaining(Protocol):
-    """Blocks of time, each judged by what was learned from earlier ones."""
+    """Blocks of time, each tested by what was learned from earlier ones."""
 
     kinds: ClassVar[tuple[str, ...]] = (
         *("classification", "regression", "anomaly"),
         *("density", "projection", "recommendation"),
     )
 
-    folds: int = param(5, "how many blocks of time are judged", ge=1)
+    folds: int = param(5, "how many blocks of time are tested", ge=1)
     window: int | None = param(None, "how many times before the gap are learned from; all if none is given", ge=1)
-    gap: int = param(0, "how many times just before those judged are left out", ge=0)
+    gap: int = param(0, "how many times just before the tested ones are left out", ge=0)
 
     def problems_with_rows(self, info: SplitInfo) -> list[Problem]:
         """Rows without a time, too few times, or nothing to learn from."""
@@ -61,7 +61,7 @@ class ForwardChaining(Protocol):
         if not empty:
             return []
         hint = "groups are never cut; to predict later rows of known groups, give no column the role group"
-        return [Problem(f"{self.id}: every row before {empty[0]} is of a group that it judges", hint=hint)]
+        return [Problem(f"{self.id}: every row before {empty[0]} is of a group that it tests", hint=hint)]
 
     def divided(self, info: SplitInfo, rng: np.random.Generator) -> Sequence[Split]:
         """The blocks, earliest first."""

@@ -2,10 +2,10 @@
 
 Computed:
     The column has the role `part`, or has the role `ignore` and is called split, fold or partition. Where its
-    values are train, test and perhaps validation, there is one split: test rows are judged by what was learned
+    values are train, test and perhaps validation, there is one split: test rows are tested by what was learned
     from the others. Validation rows are learned from, too, since nothing is chosen by them; with `validation:
     unused` they are not, and a detector chooses its threshold by them. Any other values name folds, each
-    judged once by all other rows; rows of fold -1 are always learned from. Groups are not looked at; a group
+    tested once by all other rows; rows of fold -1 are always learned from. Groups are not looked at; a group
     on both sides is warned of.
 
 Cost:

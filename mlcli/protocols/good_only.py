@@ -1,8 +1,8 @@
-"""Good only: a model learns from good rows alone and is judged by its scores of unseen good and bad rows.
+"""Good only: a model is fitted to good rows alone and tested on unseen good and bad rows.
 
 Computed:
     round(good rows × train_share) good rows are learned from. The other good rows and all bad ones are split
-    into two halves: validation, by which a threshold is chosen, and test, which is judged. Of an odd number test
+    into two halves: validation, by which a threshold is chosen, and test, which is scored. Of an odd number test
     has the larger part. Rows whose label is not known are in no part. Groups are never cut: a group with a bad
     row counts as bad, and shares and halves are of groups.
 
@@ -32,7 +32,7 @@ TRAIN, VALIDATION, TEST = range(3)
     "good-only", reference="Ng, Machine Learning (Coursera), lecture 15: developing and evaluating a detector"
 )
 class GoodOnly(Protocol):
-    """Train on good rows, choose the threshold on validation rows, judge test rows."""
+    """Train on good rows, choose the threshold on validation rows, score test rows."""
 
     train_share: float = param(0.6, "the share of the good rows that is learned from", gt=0, lt=1)
     repeats: int = param(1, "how often rows are split anew", ge=1, le=MOST_REPEATS)
@@ -73,9 +73,9 @@ def assigned_parts(units: Units, train_share: float, rng: np.random.Generator) -
     good, bad = (rng.permutation(np.flatnonzero(units.stratum == stratum)) for stratum in (GOOD, ANOMALY))
     learned = min(max(round(len(good) * train_share), 1), len(good) - 2)
     part[good[:learned]] = TRAIN
-    for judged in (good[learned:], bad):
-        half = len(judged) // 2
-        part[judged[:half]], part[judged[half:]] = VALIDATION, TEST
+    for unseen in (good[learned:], bad):
+        half = len(unseen) // 2
+        part[unseen[:half]], part[unseen[half:]] = VALIDATION, TEST
     return part
 
 
@@ -97,7 +97,7 @@ def _warn_of_more_bad_rows(bad: Flags, labelled: Rows, split: Split) -> None:
     )
     of_test, of_all = (100 * bad[rows].mean() for rows in (split.test, labelled))
     warn(
-        f"{len(split.train):,} good rows are learned from, {validation} choose the threshold, {test} are judged: "
+        f"{len(split.train):,} good rows are learned from, {validation} choose the threshold, {test} are tested: "
         f"{of_test:.2g} % of these are bad, of all {of_all:.2g} %, as good ones were learned from; "
         "among rows such as all, precision and f1 are lower",
         MoreBadRowsWarning,

@@ -29,10 +29,10 @@ from mlcli.protocols._base import (
     "holdout", reference="Devroye & Wagner 1979, Distribution-free performance bounds for potential function rules"
 )
 class Holdout(Protocol):
-    """Holdout: a random share of the rows is judged by a model that has learned from the rest.
+    """Holdout: a random share of the rows is tested by a model that is fitted to the rest.
 
     Computed:
-        round(rows × test_share) rows are judged, at least one and never all. Groups are never cut: where rows are
+        round(rows × test_share) rows are tested, at least one and never all. Groups are never cut: where rows are
         grouped, the share is of groups.
 
     Cost:
@@ -42,7 +42,7 @@ class Holdout(Protocol):
     stratified: ClassVar[bool] = False
     """Whether every class keeps its share on both sides."""
 
-    test_share: float = param(0.3, "the share of rows (of groups, where there are any) that is judged", gt=0, lt=1)
+    test_share: float = param(0.3, "the share of rows (of groups, where there are any) that is tested", gt=0, lt=1)
     repeats: int = param(1, "how often a new part is held out", ge=1, le=MOST_REPEATS)
 
     def divided(self, info: SplitInfo, rng: np.random.Generator) -> Sequence[Split]:
@@ -63,7 +63,7 @@ class StratifiedHoldout(Holdout):
     """Stratified holdout: holdout in which every class keeps its share on both sides.
 
     Computed:
-        Of the shuffled rows, sorted by class, every (1/test_share)-th is judged, from a random start: each class
+        Of the shuffled rows, sorted by class, every (1/test_share)-th is tested, from a random start: each class
         gives its share, rounded up or down. Groups are never cut: the share is of groups, and a group counts for
         the class that most of its rows have.
 
@@ -79,7 +79,7 @@ class RepeatedHoldout(Holdout):
     """Repeated holdout: holdout with a new random part held out ten times.
 
     Computed:
-        As holdout; the scores of all repeats are averaged. A row may be judged several times, or never.
+        As holdout; the scores of all repeats are averaged. A row may be tested several times, or never.
 
     Cost:
         One fit for each repeat.
@@ -93,7 +93,7 @@ class RepeatedStratifiedHoldout(StratifiedHoldout):
     """Repeated stratified holdout: stratified holdout with a new part held out ten times.
 
     Computed:
-        As stratified holdout; the scores of all repeats are averaged. A row may be judged several times, or never.
+        As stratified holdout; the scores of all repeats are averaged. A row may be tested several times, or never.
 
     Cost:
         One fit for each repeat.
@@ -103,14 +103,14 @@ class RepeatedStratifiedHoldout(StratifiedHoldout):
 
 
 def held_out(units: Units, share: float, rng: np.random.Generator) -> Codes:
-    """0 for the rows or groups that are judged and -1 for the others.
+    """0 for the test rows or groups and -1 for the others.
 
-    Of the shuffled units, sorted by class, every (1/share)-th is judged, from a random start: the total is the
+    Of the shuffled units, sorted by class, every (1/share)-th is a test row, from a random start: the total is the
     share rounded, and of each class the share rounded up or down. Whole numbers keep both exact.
     """
     count = len(units)
-    judged = min(max(round(count * share), 1), count - 1)
-    passed = (np.arange(count + 1) * judged + rng.integers(count)) // count
+    tested = min(max(round(count * share), 1), count - 1)
+    passed = (np.arange(count + 1) * tested + rng.integers(count)) // count
     part = np.empty(count, np.int32)
     part[units.shuffled_by_stratum(rng)] = np.diff(passed) - 1
     return part

@@ -27,7 +27,7 @@ from mlcli.protocols._base import (
 
 @register("k-fold", reference="Stone 1974, Cross-validatory choice and assessment of statistical predictions")
 class KFold(Protocol):
-    """K-fold: the shuffled rows are split into folds of equal size, and each fold is judged once.
+    """K-fold: the shuffled rows are split into folds of equal size, and each fold is tested once.
 
     Computed:
         Fold sizes differ by at most one row. Groups are never cut: the largest group goes first, each to the fold
@@ -40,7 +40,7 @@ class KFold(Protocol):
     stratified: ClassVar[bool] = False
     """Whether every fold has its share of every class."""
 
-    folds: int = param(10, "how many parts, each judged once", ge=2)
+    folds: int = param(10, "how many parts, each tested once", ge=2)
     repeats: int = param(1, "how often the rows are split anew", ge=1, le=MOST_REPEATS)
 
     def units(self, info: SplitInfo) -> Units:
@@ -61,7 +61,7 @@ class KFold(Protocol):
         units = self.units(info)
         rounds = [dealt(units, self.folds, rng)[units.of_row] for _ in range(self.repeats)]
         if self.stratified:
-            warn_of_rare_classes(units, self.folds, "some folds have none to judge")
+            warn_of_rare_classes(units, self.folds, "some folds have none to test")
         return DealtSplits(rounds, split_labels("fold", self.folds, self.repeats))
 
 

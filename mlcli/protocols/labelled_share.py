@@ -1,7 +1,7 @@
 """Labelled share: folds in which a model knows the class of only some training rows, for one share after another.
 
 Computed:
-    Every fold of a stratified k-fold is judged once for each of ``shares``. Of the training rows of each class
+    Every fold of a stratified k-fold is tested once for each of ``shares``. Of the training rows of each class
     round(rows × share) keep their class, at least one; the classes of the others are hidden. What keeps its class
     for a small share keeps it for a larger one, too. A model that does not accept unlabelled rows learns from the
     labelled ones alone. A fold counts once in intervals over splits and in tests, by its mean over the shares.
@@ -35,7 +35,7 @@ class LabelledShare(StratifiedKFold):
 
     kinds: ClassVar[tuple[str, ...]] = ("classification",)
 
-    folds: int = param(5, "how many parts, each judged once for each share", ge=2)
+    folds: int = param(5, "how many parts, each tested once for each share", ge=2)
     shares: tuple[float, ...] = param(
         (0.05, 0.1, 0.2, 0.5, 1.0), "the shares of training rows whose class is known", gt=0, le=1
     )

@@ -1,4 +1,4 @@
-"""Leave-out protocols: every row, every choice of groups, or every domain is judged in turn."""
+"""Leave-out protocols: every row, every choice of groups, or every domain is tested in turn."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from mlcli.protocols._base import DealtSplits, Protocol, Split, all_alike, split
     "leave-one-out", reference="Lachenbruch & Mickey 1968, Estimation of error rates in discriminant analysis"
 )
 class LeaveOneOut(Protocol):
-    """Leave-one-out: every row is judged by a model that has learned from all others.
+    """Leave-one-out: every row is tested by a model that is fitted to all others.
 
     Computed:
         One split for each row; metrics are pooled over all answers, since one row has no spread, no class balance
@@ -44,11 +44,11 @@ class LeaveOneOut(Protocol):
     "leave-groups-out", reference="Arlot & Celisse 2010, A survey of cross-validation procedures, section 4.3"
 )
 class LeaveGroupsOut(Protocol):
-    """Leave groups out: every choice of some groups is judged by a model that has learned from all other groups.
+    """Leave groups out: every choice of some groups is tested by a model that is fitted to all other groups.
 
     Computed:
         One split for each choice of `left_out` of the groups, in order: C(groups, left_out) of them, at most
-        2,000. Groups are numbered in the order of their names. With more than one left out, a row is judged
+        2,000. Groups are numbered in the order of their names. With more than one left out, a row is tested
         several times, and the scores of all splits are averaged.
 
     Cost:
@@ -60,7 +60,7 @@ class LeaveGroupsOut(Protocol):
         *("clustering", "density", "projection"),
     )
 
-    left_out: int = param(1, "how many groups are judged at a time", ge=1)
+    left_out: int = param(1, "how many groups are tested at a time", ge=1)
 
     def problems_with_rows(self, info: SplitInfo) -> list[Problem]:
         """No groups, too few, or too many choices of them."""
@@ -86,20 +86,20 @@ class LeaveGroupsOut(Protocol):
             return DealtSplits([units.of_row], split_labels("group", len(units), 1))
         splits = []
         for groups in combinations(range(len(units)), self.left_out):
-            judged = np.isin(units.of_row, groups)
+            tested = np.isin(units.of_row, groups)
             label = f"groups {', '.join(str(group + 1) for group in groups)}"
-            splits.append(Split(train=np.flatnonzero(~judged), test=np.flatnonzero(judged), label=label))
+            splits.append(Split(train=np.flatnonzero(~tested), test=np.flatnonzero(tested), label=label))
         return splits
 
 
 @register("leave-domains-out", reference="Gulrajani & Lopez-Paz 2021, In search of lost domain generalization")
 class LeaveDomainsOut(Protocol):
-    """Leave domains out: a model learns in other domains, sees one without its target, and is judged there.
+    """Leave domains out: a model learns in other domains, sees one without its target, and is tested there.
 
     Computed:
         The column with the role `domain` says where a row comes from (a clinic, a device, a year). Each domain is
         the target in turn, or only ``target``. Its rows are dealt to ``folds``, with a share of each class in
-        each, where there are classes: every fold is judged once by what was learned from all rows of the other
+        each, where there are classes: every fold is tested once by what was learned from all rows of the other
         domains, while the rows of its other folds are there without class or value, for steps and methods that
         adapt to where they are used (`importance-weights`, `coral`, `self-training`). Ordinary methods do not look
         at these, so that they show what adapting is worth.
@@ -110,9 +110,9 @@ class LeaveDomainsOut(Protocol):
 
     kinds: ClassVar[tuple[str, ...]] = ("classification", "regression")
 
-    target: str | None = param(None, "the domain that is judged; none: each in turn", if_given=True)
+    target: str | None = param(None, "the domain that is tested; none: each in turn", if_given=True)
     folds: int = param(
-        2, "how many parts a domain is split into, one judged, the others without their target", ge=2
+        2, "how many parts a domain is split into: one is tested, the others are seen without their target", ge=2
     )
 
     def problems_with_rows(self, info: SplitInfo) -> list[Problem]:
@@ -147,7 +147,7 @@ class LeaveDomainsOut(Protocol):
         return splits
 
     def _rows_by_domain(self, info: SplitInfo) -> Iterator[tuple[str, Rows]]:
-        """The rows of each domain that is judged."""
+        """The rows of each domain that is tested."""
         assert info.domain is not None
         for code in np.unique(info.domain).tolist():
             if self.target in (None, info.domains[code]):

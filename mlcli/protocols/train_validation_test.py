@@ -1,4 +1,4 @@
-"""Train, validation, test: models are compared on validation rows, the winner is judged once on test rows.
+"""Train, validation, test: models are compared on validation rows, the winner is scored once on test rows.
 
 Computed:
     round(rows × test_share) rows are test rows, round(rows × validation_share) of the others are validation rows.
@@ -28,14 +28,14 @@ from mlcli.protocols.holdout import held_out
     "train-validation-test", reference="Hastie, Tibshirani & Friedman 2009, Elements of Statistical Learning, 7.2"
 )
 class TrainValidationTest(Protocol):
-    """One part to learn from, one to choose by, one to judge what was chosen."""
+    """One part to fit, one to choose by, one to test the choice."""
 
     kinds: ClassVar[tuple[str, ...]] = ("classification", "regression")
     fewest: ClassVar[int] = 3
     """One for each part."""
 
     validation_share: float = param(0.2, "the share of rows by which models are compared", gt=0, lt=1)
-    test_share: float = param(0.2, "the share of rows that judges the winner", gt=0, lt=1)
+    test_share: float = param(0.2, "the share of rows that tests the winner", gt=0, lt=1)
 
     def conflicts(self) -> list[str]:
         """Shares that leave nothing to learn from."""

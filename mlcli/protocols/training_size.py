@@ -1,7 +1,7 @@
-"""Training size: folds judged by what is learned from ever more of the other rows, which gives a learning curve.
+"""Training size: folds tested by models fitted to ever more of the other rows, which gives a learning curve.
 
 Computed:
-    Every fold is judged once for each of ``sizes``: shares (up to 1) or numbers (above 1) of the rows that can be
+    Every fold is tested once for each of ``sizes``: shares (up to 1) or numbers (above 1) of the rows that can be
     learned from beside the largest fold. What is learned from for a smaller size is learned from for a larger one,
     too. Classes have their share in every size, each at least one row; groups are never cut, so that a size may be
     exceeded. Scores, intervals and tests of difference are of the largest size; every size has its own below them.
@@ -39,7 +39,7 @@ class TrainingSize(KFold):
         *("recommendation", "association", "clustering", "projection"),
     )
 
-    folds: int = param(5, "how many parts, each judged once for each size", ge=2)
+    folds: int = param(5, "how many parts, each tested once for each size", ge=2)
     sizes: tuple[float, ...] = param(
         (0.1, 0.2, 0.4, 0.7, 1.0), "shares of the training rows, or numbers of them above 1", gt=0
     )

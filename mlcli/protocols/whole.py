@@ -1,7 +1,7 @@
-"""Whole: a model learns from all rows, and is judged by the same rows.
+"""Whole: a model is fitted to all rows and tested on the same rows.
 
 Computed:
-    One split, whose training and judged rows are all rows. Nothing is held out: the scores say how well the model
+    One split, whose training and test rows are all rows. Nothing is held out: the scores say how well the model
     describes these rows, not what it would say of others. For kinds that learn without labels only.
 
 Cost:

@@ -42,7 +42,7 @@ class CurvePoint:
     """A score at one value of what was swept."""
 
     value: float
-    judged: Summary
+    test: Summary
     summaries: Mapping[str, Summary]
     """All metrics there."""
     training: float | None
@@ -52,9 +52,9 @@ class CurvePoint:
 
     def gap(self, metric: Metric) -> float | None:
         """How much better the score on training rows is, in the units of the score."""
-        if self.training is None or self.judged.mean is None:
+        if self.training is None or self.test.mean is None:
             return None
-        return badness(metric, self.judged.mean) - badness(metric, self.training)
+        return badness(metric, self.test.mean) - badness(metric, self.training)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,12 +80,12 @@ class ScoreCurve:
     @property
     def best(self) -> CurvePoint | None:
         """The point with the best mean; of equals, the first."""
-        known = [point for point in self.points if point.judged.mean is not None]
-        return min(known, key=lambda point: badness(self.metric, point.judged.mean or 0.0), default=None)
+        known = [point for point in self.points if point.test.mean is not None]
+        return min(known, key=lambda point: badness(self.metric, point.test.mean or 0.0), default=None)
 
     def per_doubling(self) -> float | None:
         """How much better the score is for twice as much of what was swept, over the last doubling."""
-        known = [(point.value, point.judged.mean) for point in self.points if point.judged.mean is not None]
+        known = [(point.value, point.test.mean) for point in self.points if point.test.mean is not None]
         if len(known) < 2 or known[0][0] <= 0:
             return None
         end, after = known[-1]
@@ -152,9 +152,9 @@ def _mean_score(result: ModelResult | None, metric: Metric) -> float | None:
 
 def curve_finding(curve: ScoreCurve) -> Curve:
     """The curve as data: test and training means, each with a band."""
-    means = tuple(point.judged.mean for point in curve.points)
-    lines = [("judged", means)]
-    bands = [("judged", tuple(band(point.judged.mean, point.judged.std) for point in curve.points))]
+    means = tuple(point.test.mean for point in curve.points)
+    lines = [("test", means)]
+    bands = [("test", tuple(band(point.test.mean, point.test.std) for point in curve.points))]
     if any(point.training is not None for point in curve.points):
         lines.append(("training", tuple(point.training for point in curve.points)))
         of_training = tuple(band(point.training, point.training_spread) for point in curve.points)

@@ -19,7 +19,7 @@ RELATIONS: dict[str, Callable[[float, float], bool]] = {">=": ge, "<=": le, ">":
 RunNamed = Callable[[str], Sequence[CellResult]]
 """The results of a run by its name."""
 FindingCode = Literal[
-    "score", "bound", "undefined", "no-worse-side", "not-done", "no-score", "no-such-model", "no-model-judged",
+    "score", "bound", "undefined", "no-worse-side", "not-done", "no-score", "no-such-model", "no-model-scored",
     "difference", "change", "change-of-other-rows", "not-comparable", "not-in-run", "not-done-in-run",
 ]  # fmt: skip
 
@@ -72,7 +72,7 @@ def gates_of(
             if is_about and expectation.data in ("", cell.dataset.name) and result.status != SKIPPED:
                 gate = _gate(expectation, result, results, run_named)
                 of_expectation += [] if gate is None else [gate]
-        nobody = Gate("-", expectation.model or "-", str(expectation), GateFinding("no-model-judged"), False)
+        nobody = Gate("-", expectation.model or "-", str(expectation), GateFinding("no-model-scored"), False)
         gates += of_expectation or [nobody]
     return gates
 

@@ -41,7 +41,7 @@ COLUMNS_DRAWN = 3
 ROWS_AVERAGED = 150
 """The rows over which partial dependence is averaged."""
 MOST_SECONDS = 20.0
-"""How long the pictures of a report may take, judged by the times of the run."""
+"""How long the pictures of a report may take, estimated from the times of the run."""
 
 
 @dataclass(frozen=True, eq=False)

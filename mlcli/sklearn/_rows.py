@@ -144,7 +144,7 @@ def _has_levels(X: MatrixLike) -> TypeGuard[pd.DataFrame]:
 
 
 def _column(name: str, cells: Cells) -> Column:
-    """What a column is, judging by its cells."""
+    """What a column is, going by its cells."""
     dtype: Any = cells.dtype
     if hasattr(dtype, "categories"):
         import pandas as pd

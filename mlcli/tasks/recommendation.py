@@ -160,7 +160,7 @@ class Recommendation(SupervisedTask[Recommender, "Ratings", RatingAnswers]):
         user, item = rows.table.columns
         if model.rated_before(rows.table).any():
             warn(
-                "some judged rows are of a user and an item that training has a rating of: "
+                "some test rows are of a user and an item that training has a rating of: "
                 "they are known better than others, and no list can hold them"
             )
         return RatingAnswers(

@@ -148,7 +148,7 @@ class Kind:
 
     @property
     def uses_target(self) -> bool:
-        """Whether the target has a part in it: it is learned, or judges by metrics of its own."""
+        """Whether the target has a part in it: it is learned, or gives scores of its own."""
         return self.target == "needed" or bool(self.metrics_with_labels)
 
     @property
@@ -160,7 +160,7 @@ class Kind:
 LEVELS = ("nominal", "boolean", "ordinal")
 """The column kinds of classes and labels."""
 FOLDS = ("k-fold", "repeated-k-fold", "holdout", "repeated-holdout")
-"""The protocols that judge every row, or a share of rows, by models that have not seen them."""
+"""The protocols that test every row, or a share of rows, with models that have not seen them."""
 
 
 KINDS = (
@@ -214,7 +214,7 @@ KINDS = (
     ),
     Kind(
         name="clustering",
-        summary="put rows into clusters; labels, where there are any, only judge",
+        summary="put rows into clusters; labels, if any, are only used for scores",
         target="judges",
         target_kinds=LEVELS,
         classes=("ClusteredRows", "Clusterer", "ClusterAnswers"),
@@ -263,7 +263,7 @@ KINDS = (
     ),
     Kind(
         name="anomaly",
-        summary="score how odd each row is; labels, where there are any, only judge",
+        summary="score how odd each row is; labels, if any, are only used for scores",
         target="judges",
         target_kinds=LEVELS,
         classes=("ScreenedRows", "Detector", "ScoreAnswers"),

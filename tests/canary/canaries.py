@@ -95,7 +95,7 @@ def _below(title: str) -> Iterator[tuple[str, int]]:
 
 
 def _digest(answer: Any) -> str:
-    return hashlib.sha256(json.dumps(answer).encode()).hexdigest()[:10]
+    return hashlib.sha256(json.dumps(answer, sort_keys=True).encode()).hexdigest()[:10]
 
 
 def _of_model(cls: Any) -> Iterator[tuple[str, Any]]:

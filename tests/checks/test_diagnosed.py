@@ -141,7 +141,7 @@ def test_a_learning_curve_is_made_without_the_columns_that_were_dropped(tmp_path
     experiment = Experiment((data,), (ModelSpec("naive-bayes"),), FOLDS)
     curve = diagnosed_model(experiment, plan_to_diagnose(experiment), jobs=1).learning_curve
     assert curve is not None
-    assert all((point.judged.mean or 0) < 0.7 for point in curve.points)
+    assert all((point.test.mean or 0) < 0.7 for point in curve.points)
 
 
 def test_what_was_not_tuned_is_worth_a_try() -> None:

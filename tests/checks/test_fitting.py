@@ -34,7 +34,7 @@ def test_a_tree_that_knows_its_rows_by_heart_overfits() -> None:
     option, _, score = next(text for text in texts if text.startswith("-p max_depth=")).partition("  # rmse ")
     better = typed("eval", "diabetes_progression", "-m", "decision-tree", *option.split(), "--json")
     rmse = document(better)["cells"][1]["metrics"]["rmse"]["mean"]
-    assert rmse < found["scores"]["judged"]
+    assert rmse < found["scores"]["test"]
     assert float(score) == pytest.approx(rmse, rel=1e-3)
 
 
@@ -109,7 +109,7 @@ def test_a_tree_that_is_right_about_its_own_rows_only_overfits(tmp_path: Path) -
     noise = 0.25
     found = document(typed("audit", noisy(tmp_path, 400, noise, 2), "-m", "decision-tree", "--json"))
     assert found["scores"]["training"] == 1.0
-    assert found["scores"]["judged"] < 1 - noise
+    assert found["scores"]["test"] < 1 - noise
     assert issue_of(found, "overfitting")["gravity"] == "warning"
 
 

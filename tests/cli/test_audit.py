@@ -65,7 +65,7 @@ def test_an_experiment_is_audited_by_its_protocol(tmp_path: Path) -> None:
     text = typed("audit", str(spec)).stdout
     assert "classification by holdout" in text
     assert "regression by holdout" in text
-    assert "only 15 rows are judged" in text
+    assert "only 15 test rows" in text
 
 
 def test_eval_notes_what_is_serious(faulty: str) -> None:

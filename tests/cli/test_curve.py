@@ -17,9 +17,9 @@ def test_a_learning_curve_has_bands_and_training_scores() -> None:
     assert [point["value"] for point in curve["points"]] == [38, 190, 379]
     assert curve["baseline"] == pytest.approx(0.627, abs=0.001)
     (finding,) = curve["findings"]
-    judged, training = (dict(finding["series"])[name] for name in ("judged", "training"))
-    assert training[0] > judged[0]
-    for (low, high), mean in zip(dict(finding["bands"])["judged"], judged, strict=True):
+    test, training = (dict(finding["series"])[name] for name in ("test", "training"))
+    assert training[0] > test[0]
+    for (low, high), mean in zip(dict(finding["bands"])["test"], test, strict=True):
         assert low <= mean <= high
     shown = typed(*words).stdout
     assert "naive-bayes: accuracy by training rows" in shown

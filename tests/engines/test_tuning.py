@@ -180,7 +180,7 @@ def test_protocols_that_cannot_choose_are_refused() -> None:
 def test_all_candidates_failing_is_an_error_with_a_reason() -> None:
     data = as_they_are("iris")
     base = {"use": "knn", "params": {"priority": ["rose"], "tied_vote": "priority"}}
-    with pytest.raises(FitError, match="none of 2 candidates could be judged") as caught:
+    with pytest.raises(FitError, match="none of 2 candidates could be scored") as caught:
         fitted(tuned(base, {"k": [1, 3]}), data)
     assert "there is no class 'rose'" in str(caught.value)
 
@@ -190,7 +190,7 @@ def test_some_candidates_failing_is_said() -> None:
     learned = fitted(model, in_numbers("wine"))
     assert learned.values_ == {"tied_vote": "larger-class"}
     notes = " ".join(finding.note for finding in learned.explain())
-    assert "1 could not be judged" in notes
+    assert "1 could not be scored" in notes
 
 
 def test_the_metric_of_choice_decides() -> None:

@@ -1,4 +1,4 @@
-"""Selection by a model agrees with scikit-learn's, and no selection can see the rows that are judged."""
+"""Selection by a model agrees with scikit-learn's, and no selection can see the test rows."""
 
 from __future__ import annotations
 

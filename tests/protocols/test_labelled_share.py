@@ -67,7 +67,7 @@ def test_shares_that_label_the_same_rows_are_told() -> None:
 
 def test_groups_are_not_cut_between_learning_and_judging() -> None:
     groups = (np.arange(len(CLASSES)) // 3).astype(np.int32)
-    with pytest.warns(MlcliWarning, match="some folds have none to judge"):
+    with pytest.warns(MlcliWarning, match="some folds have none to test"):
         cut = splits(groups=groups)
     for split in cut:
         assert not set(groups[split.test]) & set(groups[np.concatenate([split.train, split.hidden])])

@@ -283,11 +283,17 @@ def said(protocol: str, rows: int, rare: int = 20, **params: object) -> list[str
 @pytest.mark.parametrize(
     ("protocol", "rows", "rare", "params", "what"),
     [
-        ("holdout", 40, 20, {"test_share": 0.1}, "only 4 rows are judged"),
-        ("k-fold", 20, 10, {"folds": 2}, "only 20 rows are judged: one answer more or less is 5 % of them"),
-        ("stratified-k-fold", 100, 3, {"folds": 10}, "of the rarest class that is judged there are only 3 rows"),
+        ("holdout", 40, 20, {"test_share": 0.1}, "only 4 test rows"),
+        (
+            "k-fold",
+            20,
+            10,
+            {"folds": 2},
+            "there are only 20 test rows: one prediction more or less is 5 % of them",
+        ),
+        ("stratified-k-fold", 100, 3, {"folds": 10}, "the rarest class has only 3 test rows"),
         ("k-fold", 40, 20, {"folds": 10}, "the smallest of the 10 test parts holds 4 of the rows"),
-        ("bootstrap", 10, 5, {}, "only 10 rows are judged"),
+        ("bootstrap", 10, 5, {}, "only 10 test rows"),
     ],
 )
 def test_too_few_rows_are_said(protocol: str, rows: int, rare: int, params: dict[str, object], what: str) -> None:

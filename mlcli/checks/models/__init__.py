@@ -1,1 +1,1 @@
-"""Checks of a model that was judged."""
+"""Checks of a scored model."""

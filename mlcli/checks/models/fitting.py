@@ -28,18 +28,18 @@ class FitScores:
     """The scores and skills on training rows and on test rows."""
 
     training: float
-    judged: float
+    test: float
     training_skill: float
-    judged_skill: float
+    test_skill: float
 
     @property
     def gap(self) -> float:
         """How much of the skill is on training rows only."""
-        return self.training_skill - self.judged_skill
+        return self.training_skill - self.test_skill
 
     def in_words(self, metric: str) -> str:
         """Both scores."""
-        return f"{metric} {self.training:.4g} on training rows, {self.judged:.4g} on others"
+        return f"{metric} {self.training:.4g} on training rows, {self.test:.4g} on others"
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ def overfitting(diagnosed: Diagnosed) -> Iterator[Issue]:
     if summary.low is not None and summary.high is not None and summary.low <= fit.training <= summary.high:
         return  # the gap may be chance
     tried = sorted(_try_suggestions(diagnosed, simpler(diagnosed.cell)), key=lambda tried: -tried.skill)
-    helps = [suggestion for suggestion in tried if suggestion.skill > fit.judged_skill]
+    helps = [suggestion for suggestion in tried if suggestion.skill > fit.test_skill]
     sure = any(diagnosed.is_surely_beaten_by(suggestion.scored) for suggestion in helps)
     # means of models that each fit their rows closely: such a gap alone says nothing about them
     averages = ("random-forest", "extra-trees", "bagging", "random-subspaces")
@@ -101,7 +101,7 @@ def underfitting(diagnosed: Diagnosed) -> Iterator[Issue]:
         return
     others = _try_suggestions(diagnosed, richer(diagnosed.cell))
     tried = sorted([*others, rival], key=lambda tried: -tried.skill)
-    helps = [suggestion for suggestion in tried if suggestion.skill > fit.judged_skill]
+    helps = [suggestion for suggestion in tried if suggestion.skill > fit.test_skill]
     yield Issue(
         "warning" if rival.skill - fit.training_skill >= 0.45 else "advice",
         f"{diagnosed.cell.label} underfits: it has high bias, and more rows alone will not help",
@@ -179,7 +179,7 @@ def _tried_tables(diagnosed: Diagnosed, tried: list[TriedSuggestion]) -> Iterato
 
 def _skill_per_doubling(diagnosed: Diagnosed, curve: ScoreCurve) -> float | None:
     """What the last doubling of the rows was worth; None if the curve does not rise significantly."""
-    *_, (start, before), (end, after) = [(point.value, point.judged) for point in curve.points]
+    *_, (start, before), (end, after) = [(point.value, point.test) for point in curve.points]
     skills = [
         skill_of(diagnosed, summary.mean) if summary.mean is not None else math.nan for summary in (before, after)
     ]

@@ -129,7 +129,7 @@ class NeighbourDetector(Detector, RowExplainer):
         """Keep the rows and the number of neighbours; warn if there are fewer rows than that."""
         others = len(data) - 1
         if others < 1:
-            raise FitError("at least two training rows are needed: a row is judged by the distance to others")
+            raise FitError("at least two training rows are needed: a row is scored by its distance to others")
         if not data.table.numbers.shape[1]:
             raise FitError("there is no column to measure distances by")
         if neighbours > others:

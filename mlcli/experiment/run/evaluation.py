@@ -19,7 +19,7 @@ from mlcli.core.processes import one_blas_thread, peak_of
 from mlcli.core.progress import seconds_of_work
 from mlcli.core.rows import RowsOfTable
 from mlcli.experiment.results import (
-    JUDGED,
+    TEST,
     TRAINING,
     RoundResult,
     SplitResult,
@@ -180,7 +180,7 @@ def _split_result(block: Block, index: int, split: Split) -> SplitResult:
             pipeline.final, lambda indices: predict_rows(pipeline, rows.take(indices)), parts, split.train
         )
         predicted = seconds_of_work()
-        stages = by_labels or _answers_by_stage(pipeline, learner.stages, rows.take(split.test), answers[JUDGED])
+        stages = by_labels or _answers_by_stage(pipeline, learner.stages, rows.take(split.test), answers[TEST])
         training_stages = []
         if learner.training:
             with captured_warnings():  # warnings about predictions of training rows are of no use

@@ -71,7 +71,7 @@ def _read(path: Path, to_run: bool) -> tuple[Experiment, list[Problem]]:
     is_table = path.name.lower().endswith(FILE_SUFFIXES)
     if is_table or (not isfile(path) and shipped_path(str(path)) is not None):
         what = f"{path} is a {'table' if is_table else 'shipped dataset'}, not an experiment"
-        hint = f"mlcli eval {path} judges methods on it; mlcli init {path} writes an experiment to run"
+        hint = f"mlcli eval {path} evaluates methods on it; mlcli init {path} writes an experiment to run"
         raise ExperimentError(what, hint=hint)
     if isdir(path):
         raise ExperimentError("is a folder", where=str(path), hint="name an experiment file in it")
@@ -236,7 +236,7 @@ EXPERIMENT: Keys = {
     "metrics": Value("what is measured; left out: the defaults of the kind of task", (list,), filled=True),
     "seed": Value("the random seed", (int,), ge=0, le=MAX_SEED),
     "task": Value("the kind of task of every dataset that does not name its own", (str,), filled=True),
-    "stages": Value("at which stages of a fit models are judged, too"),
+    "stages": Value("at which stages of a fit models are scored, too"),
     "training": Value("whether training rows are answered, too", (bool,)),
     "fair": Value("whether fairness is shown, as by --show fairness", (bool,)),
     "similarity": Value(
@@ -256,7 +256,7 @@ DATASET: Keys = {
     "name": Value("a shipped dataset", (str,), filled=True),
     "target": Value("the column to predict", (str,), filled=True),
     "task": Value("the kind of task", (str,), filled=True),
-    "sensitive": Value("columns by whose groups fairness is judged; no model sees them", (list,), filled=True),
+    "sensitive": Value("columns by whose groups fairness is measured; no model sees them", (list,), filled=True),
     "drop": Value("columns that are left out", (list,), filled=True),
     "positive": Value("the class that is looked for, such as yes or malignant", (str,), filled=True),
 }

@@ -119,7 +119,7 @@ def _model_keys(declared: tuple[Parameter, ...]) -> Schema:
         **_nested_keys(declared),
         "grid": {**_mapping(grid, paths), "minProperties": 1, "description": combinations},
         "tune": {**TUNE, "description": "which of its parameters inner splits choose, among which values"},
-        "stages": {**STAGES, "description": "at which stages of its fit it is judged, too"},
+        "stages": {**STAGES, "description": "at which stages of its fit it is scored, too"},
         "decide": _ref("decide"),
         "as": {**TEXT, "description": "what tables call the model"},
     }

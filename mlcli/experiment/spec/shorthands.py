@@ -90,7 +90,7 @@ def refuse_nothing_tuned(specs: Sequence[ModelSpec]) -> None:
     if any(model.saved is None and can_be_tuned(model.use) for model in specs):
         what = f"{names}: no parameters that are tuned where none are named"
         raise UsageError(what, hint="name them yourself, such as -m '{use: svm, tune: {C: [0.1, 1, 10]}}'")
-    what = f"{names}: inner splits cannot tell what is better, since fits see nothing that judges"
+    what = f"{names}: inner splits cannot tell what is better, since fits see no target"
     raise UsageError(what, hint=f"compare values: {values_compared(specs[0].use)}")
 
 

@@ -9,7 +9,7 @@ Assumes:
     rows bend the surface towards them.
 
 Cost:
-    About 6 × parameters operations for each training row and epoch; 2 × parameters for each row asked.
+    About 6 × parameters operations for each training row and epoch; 2 × parameters for each predicted row.
 
 Choices:
     The error is minimised (the notes print a maximum). The decoder mirrors the encoder; tied, it has the weights

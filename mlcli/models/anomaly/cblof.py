@@ -11,7 +11,7 @@ Assumes:
     centres anomalies are dealt to large clusters, and still lie far from their centres.
 
 Cost:
-    rows × clusters × columns for each step of k-means; clusters × columns per row asked.
+    rows × clusters × columns for each step of k-means; clusters × columns per predicted row.
 
 Choices:
     Distances alone by default, since a factor |C| makes rows at the edge of the largest cluster odd;

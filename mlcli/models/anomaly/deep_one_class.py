@@ -8,7 +8,7 @@ Assumes:
     Good rows are alike, and few of the training rows are anomalies.
 
 Cost:
-    About 6 × parameters operations for each training row and epoch; 2 × parameters for each row asked.
+    About 6 × parameters operations for each training row and epoch; 2 × parameters for each predicted row.
 
 Choices:
     With −r, and ½ ‖w‖². A penalty ½ ‖Θ‖², as the notes print it, draws Θ to 0, where all rows have one

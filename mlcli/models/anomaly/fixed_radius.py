@@ -9,7 +9,7 @@ Assumes:
     as odd as any other.
 
 Cost:
-    A k-d tree in n log n; per row asked from log n up to n where many rows are near or there are many columns.
+    A k-d tree in n log n; per predicted row from log n up to n where many rows are near or there are many columns.
 
 Choices:
     Without a radius it is such that half of the training rows have at least ``share`` of the others within it, as

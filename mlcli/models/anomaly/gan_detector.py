@@ -9,14 +9,14 @@ Assumes:
     autoencoder or neighbours mostly tell more.
 
 Cost:
-    About 18 × parameters operations for each training row and epoch. Each row asked is searched for by gradient
+    About 18 × parameters operations for each training row and epoch. Each predicted row is found by gradient
     descent in z: ``search`` times forward and backward through G, which makes it slow to answer.
 
 Choices:
     Hidden layers and z are tanh and Gaussian; the generator has the hidden layers of the discriminator. Real
     rows count as 0.9 real (one-sided smoothing, Salimans et al. 2016), and G's loss is the one that does not
     saturate (Goodfellow et al. 2014). The search begins at the nearest of ``tries`` forged rows, the same for
-    all rows asked. Of the scores of AnoGAN only the residual is taken. Two networks that learn against each
+    all predicted rows. Of the scores of AnoGAN only the residual is taken. Two networks that learn against each
     other need not converge: the curve shows the losses of both, and a loss of D near 0 means that G forges
     nothing.
 """

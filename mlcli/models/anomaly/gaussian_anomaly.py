@@ -11,7 +11,7 @@ Assumes:
     columns.
 
 Cost:
-    n·p to fit and p per row asked; full n·p² + p³, and p² per row.
+    n·p to fit and p per predicted row; full n·p² + p³, and p² per row.
 
 Choices:
     ``ddof`` is 1, as the notes divide by N − 1. The notes flag p(x) ≤ ε and call it Pr(x is good); it is a

@@ -7,7 +7,7 @@ Assumes:
     Regions of good rows are about equally dense: one threshold for all.
 
 Cost:
-    Nothing to fit; n·p per row asked, as of `knn-distance`, whose mean distance puts rows in the same order.
+    Nothing to fit; n·p per predicted row, as of `knn-distance`, whose mean distance puts rows in the same order.
 
 Choices:
     1e-10 is added to the mean distance, so that rows that stand on each other have a density. A model that is

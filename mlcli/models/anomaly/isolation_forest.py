@@ -11,7 +11,7 @@ Assumes:
     unit of a column, and any linear scale of it, decides nothing.
 
 Cost:
-    trees × ψ log ψ to fit, however many rows there are; trees × log ψ per row asked.
+    trees × ψ log ψ to fit, however many rows there are; trees × log ψ per predicted row.
 
 Choices:
     The notes score a row by its number of conditions, of which fewer are odder; here the larger score is. Columns

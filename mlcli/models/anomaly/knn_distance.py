@@ -11,7 +11,7 @@ Assumes:
     sparse and dense regions. Irrelevant columns drown the others.
 
 Cost:
-    Nothing to fit; n·p per row asked. Pairs are screened in blocks of a matrix product and the few that may be
+    Nothing to fit; n·p per predicted row. Pairs are screened in blocks of a matrix product and the few that may be
     near are measured exactly; memory grows with the rows, never with their square. Equal rows are searched once.
     ``relative`` measures k² more distances per row; ``random`` only sample × subsets, whatever n.
 

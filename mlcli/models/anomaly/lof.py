@@ -11,7 +11,7 @@ Assumes:
     allows for regions of different density.
 
 Cost:
-    n²·p to fit, n·p per row asked. Pairs are screened in blocks of a matrix product and the few that may be near
+    n²·p to fit, n·p per predicted row. Pairs are screened in blocks of a matrix product; the few that may be near
     are measured exactly; memory grows with the rows, never with their square. Equal rows are searched once.
 
 Choices:

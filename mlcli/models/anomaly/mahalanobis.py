@@ -9,7 +9,7 @@ Assumes:
     Global anomalies are seen, local ones are not, and training rows that are far out themselves widen Σ.
 
 Cost:
-    n·p² + p³ to fit, p² per row asked.
+    n·p² + p³ to fit, p² per predicted row.
 
 Choices:
     The score is D, and D² stands beside its χ² probability in what the model says of itself; the notes print

@@ -20,9 +20,10 @@ Choices:
     ``columns`` says what is predicted, by default every column that varies and that the model can predict: a
     regressor numbers, a classifier levels, one that is both all columns. A regressor sees levels as 0 and 1. A
     probability counts as at least 0.001, and a level that training did not have as improbable. Errors of training
-    rows are out of fold, so that a model that remembers rows does not look exact; rows asked meet the model of all
-    training rows. σ is at least a thousandth of the deviation of its column. With a window, rows are taken in
-    their order (role order, else that of the file), sequence by sequence, and before the first row stands itself.
+    rows are out of fold, so that a model that remembers rows does not look exact; predicted rows meet the model
+    of all training rows. σ is at least a thousandth of the deviation of its column. With a window, rows are
+    taken in their order (role order, else that of the file), sequence by sequence, and before the first row
+    stands itself.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ Assumes:
     That detector ranks more right than wrong: its errors are learned.
 
 Cost:
-    A fit of the detector; for each step the representation of ``batch`` × (sample + 2) rows. A row asked is
+    A fit of the detector; for each step the representation of ``batch`` × (sample + 2) rows. A predicted row is
     compared with ``subsets`` × ``sample`` rows.
 
 Choices:

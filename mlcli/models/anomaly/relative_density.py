@@ -9,7 +9,7 @@ Assumes:
     `lof` has reachability for that.
 
 Cost:
-    n²·p to fit, n·p per row asked; memory grows with the rows, never with their square.
+    n²·p to fit, n·p per predicted row; memory grows with the rows, never with their square.
 
 Choices:
     A mean over the neighbours; ``sum`` is as the notes print it, k times that, so that ranks are the same but

@@ -16,7 +16,7 @@ Choices:
     With the Gaussian kernel, for which K(x, x) = 1, ball and plane part the same rows: scores are twice those of
     ``one-class-svm``. ν in place of the C of the paper, C = 1/(ν n). R² is the mean over rows on the ball. What
     a column adds is the square of how far a row lies from the mean of the support vectors (by α) in it. No kernel
-    is precomputed: a matrix lacks K(x, x) of the rows asked.
+    is precomputed: a matrix lacks K(x, x) of the predicted rows.
 """
 
 from __future__ import annotations

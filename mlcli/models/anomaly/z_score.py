@@ -8,7 +8,7 @@ Assumes:
     combination of ordinary cells is not seen.
 
 Cost:
-    One pass over the rows to fit, p per row asked.
+    One pass over the rows to fit, p per predicted row.
 
 Choices:
     ``ddof`` is 0, as where the notes score with z; 1 divides by N − 1. A column with one value in all training

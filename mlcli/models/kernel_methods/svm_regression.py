@@ -8,8 +8,8 @@ Assumes:
     Errors below ε do not matter, and large ones count by their size rather than its square.
 
 Cost:
-    n² kernel values once, then usually 1 to 10 times n moves that cost n each; per row asked a kernel value for
-    each support vector. Up to 25,000 different rows.
+    n² kernel values once, then usually 1 to 10 times n moves that cost n each; per predicted row a kernel value
+    for each support vector. Up to 25,000 different rows.
 
 Choices:
     C and epsilon count in standard deviations s of the target, so that the unit of the target changes nothing:

@@ -14,7 +14,7 @@ Cost:
 
 Choices:
     Only fitted rows have a place (the step `mds` has classical places for new rows; there is no formula for
-    those of least stress), so that the picture is judged by them (protocol `whole`): a row is reconstructed as
+    those of least stress), so that the picture is scored on them (protocol `whole`): a row is reconstructed as
     the mean of the `neighbours` rows that are nearest to its place. Directions with negative eigenvalues
     (distances that are not Euclidean) are left out. The largest entry of a direction is positive. The stress
     shown is Kruskal's: √(Σ (d − |z_i − z_j|)² / Σ d²); below 0.05 is good, above 0.2 poor.

@@ -16,7 +16,7 @@ Choices:
     p counts the 3 · `perplexity` nearest rows only; q all pairs (exact, no Barnes-Hut tree). It starts from the
     first principal components, 1e-4 wide, so that the same rows give the same picture; p counts twelvefold in
     the first quarter of the steps; gains and momentum (0.5, then 0.8) and the learning rate n / 48 (at least 50)
-    are those of scikit-learn. Only fitted rows have a place, so that the picture is judged by them (protocol
+    are those of scikit-learn. Only fitted rows have a place, so that the picture is scored on them (protocol
     `whole`): a row is reconstructed as the mean of the `neighbours` rows that are nearest to its place. A
     perplexity above (n − 1) / 3 is lowered to it.
 """

@@ -178,7 +178,7 @@ class ChoosesByInnerSplits(Classifier, Regressor, CountsParameters, DecidesByRul
             score=best["score"],
             error=None if isnan(best["error"]) else best["error"],
             note=f"By {self.inner_ or 'nothing'} of the training rows, among {len(self.trials_)} candidates. The "
-            "best of many scores is optimistic; the rows that judge the model had no part in the choice.",
+            "best of many scores is optimistic; the test rows had no part in the choice.",
         )
         if len(self.trials_) < 2:
             return chosen, *self.model_.explain()
@@ -197,12 +197,12 @@ class ChoosesByInnerSplits(Classifier, Regressor, CountsParameters, DecidesByRul
         note = f"{len(scored) - 20} more left out. " if len(scored) > 20 else ""
         if failed := [trial for trial in self.trials_ if trial["why"]]:
             first = failed[0]
-            note += f"{len(failed)} could not be judged, the first ({first['what']}): {first['why']}"
+            note += f"{len(failed)} could not be scored, the first ({first['what']}): {first['why']}"
         return findings.Table("Candidates", header, tuple(rows), note=note, code="candidates")
 
 
 def by_score(trials: Sequence[InnerScore], evaluation: InnerEvaluation) -> list[InnerScore]:
-    """The best first; those that were judged with all rows or stages before others."""
+    """The best first; those that were scored with all rows or stages before others."""
     return sorted(trials, key=lambda trial: (-trial.effort, trial.badness(evaluation.metric)))
 
 

@@ -120,7 +120,7 @@ def best_of(trials: Sequence[InnerScore], metric: Metric) -> InnerScore:
     if best.why:
         why = next((trial.why for trial in trials if trial.why), f"{metric.name} is no number")
         name = best.candidate.name or text_of(best.candidate.values) or "the model as it is"
-        raise FitError(f"none of {len(trials)} candidates could be judged", hint=f"such as {name}: {why}")
+        raise FitError(f"none of {len(trials)} candidates could be scored", hint=f"such as {name}: {why}")
     if not math.isfinite(best.score):
         return best
     rounding = ROUNDING * max(1.0, abs(best.score))

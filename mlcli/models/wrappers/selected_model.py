@@ -5,7 +5,7 @@ Formula:
     the f with the best mean Σ_v M(f; v) / V, which learns from all training rows.
 
 Assumes:
-    Rows to judge by that have no part in it. What outer splits say of it is what to expect of "the best of these
+    Test rows that have no part in it. What outer splits say of it is what to expect of "the best of these
     models": the score of the best row of a table is better than that, since it is the best of many.
 
 Cost:
@@ -13,7 +13,7 @@ Cost:
 
 Choices:
     Every model stands behind the steps that it needs, fitted in every inner split anew. Of equal models the first
-    is chosen. A model that cannot be judged is left out, and said; if none can, that is an error. Of a model
+    is chosen. A model that cannot be scored is left out with a warning; if none can, that is an error. Of a model
     that is tuned all candidates are compared with the other models, in the same inner splits; one that is tuned by
     halving tunes itself in each of them.
 """
@@ -53,7 +53,7 @@ class SelectedModel(ChoosesByInnerSplits, Classifier, Regressor):
     """Its values, where it is one that is tuned."""
 
     def fit(self, data: RowsOfTable, rng: np.random.Generator) -> None:
-        """Judge every model in inner splits, then fit the best to all rows."""
+        """Score every model in inner splits, then fit the best to all rows."""
         data = self.ordered_rows(data)
         splits_rng, search_rng, fit_rng = rng.spawn(3)
         candidates = list(self._candidates(data, search_rng))

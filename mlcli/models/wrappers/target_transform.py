@@ -13,7 +13,7 @@ Cost:
     That of the base.
 
 Choices:
-    All that is judged is judged in the units of the target. The mean of logarithms turned back is the geometric
+    All scores are in the units of the target. The mean of logarithms turned back is the geometric
     mean, which lies below the mean: squared errors may grow while relative ones shrink. A root below 0 counts
     as 0.
 """

@@ -7,7 +7,7 @@ Formula:
     with that θ learns from all training rows.
 
 Assumes:
-    Rows to judge by that have no part in it: so it is judged in outer splits, each of which chooses for itself.
+    Test rows that have no part in it: so it is scored in outer splits, each of which chooses for itself.
 
 Cost:
     Candidates × inner splits fits, and one more. What candidates have in common is done once: steps, the path of
@@ -16,10 +16,10 @@ Cost:
 Choices:
     ``search`` tries a ``grid`` (of ranges as many points as ``trials`` allows), ``random`` draws, or ``halving``:
     the better third of the candidates goes on to three times the rows (or ``resource: stages``). Steps are fitted
-    in every inner split anew. Groups stay whole, and where a column says when rows were, later rows judge earlier
-    ones. Where a split cannot be judged by the metric, all inner answers together are. Of equal candidates the
+    in every inner split anew. Groups stay whole, and where a column says when rows were, later rows test earlier
+    ones. Where a split has no score, all inner predictions are scored together. Of equal candidates the
     first is chosen. Which end of a range is simpler is declared; of a list it is the first. Whole groups of a
-    ranking, and whole sequences, are split; densities are judged by the likelihood of rows not learned from.
+    ranking, and whole sequences, are split; densities are scored by the likelihood of rows not learned from.
     Detectors, clusterings, projections and rules are not tuned, since nothing that a fit may see says which
     values are better: values of theirs are compared by ``mlcli curve validation``.
 """
@@ -106,7 +106,7 @@ class Tuned(
         return result
 
     def fit(self, data: RowsOfTable, rng: np.random.Generator) -> None:
-        """Judge every candidate in inner splits, then fit the one that is chosen to all rows."""
+        """Score every candidate in inner splits, then fit the one that is chosen to all rows."""
         data = self.ordered_rows(data)
         splits_rng, search_rng, fit_rng = rng.spawn(3)
         space, evaluation = space_of(self.base, self.ranges), self.inner_evaluation(data, splits_rng)
@@ -165,7 +165,7 @@ class Tuned(
         return space.settled(model, prepared)
 
     def judged_tags(self, data: TaggedRows) -> tuple[Codes, Array | None]:
-        """The tags by which the chosen model is judged."""
+        """The tags by which the chosen model is scored."""
         return cast(Tagger, self.model_.final).judged_tags(data.transformed(self.model_.prepared))
 
     score_rows, tag, tag_shares = as_chosen("score_rows"), as_chosen("tag"), as_chosen("tag_shares")

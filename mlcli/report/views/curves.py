@@ -75,13 +75,13 @@ def decomposition_elements(models: Mapping[str, Decomposition]) -> Iterator[Elem
 def curve_elements(curve: ScoreCurve) -> Iterator[Element]:
     """A table with a line for each value, the curves below it, and what they say."""
     metric = curve.metric
-    decimals = decimals_of(metric, [point.judged for point in curve.points])
+    decimals = decimals_of(metric, [point.test for point in curve.points])
     with_training = any(point.training is not None for point in curve.points)
     rows: list[list[Content]] = []
     for point in curve.points:
-        best = fixed(point.judged.mean or 0.0, decimals) if point is curve.best else None
-        numbers = [point.judged.std, *((point.training, point.gap(metric)) if with_training else ())]
-        rows.append([strong(point.label or short(point.value)), score_cell(point.judged, decimals, best)])
+        best = fixed(point.test.mean or 0.0, decimals) if point is curve.best else None
+        numbers = [point.test.std, *((point.training, point.gap(metric)) if with_training else ())]
+        rows.append([strong(point.label or short(point.value)), score_cell(point.test, decimals, best)])
         rows[-1] += [GridCell("-" if number is None else fixed(number, decimals), "weak") for number in numbers]
     header = [curve.over, metric.name, "spread", *["training", "gap"] * with_training]
     yield Heading(f"{curve.title}: {metric.name} by {curve.over}")
@@ -97,7 +97,7 @@ def _conclusions(curve: ScoreCurve, decimals: int | None) -> Iterator[str]:
     if curve.baseline is not None:
         yield f"the baseline has {fixed(curve.baseline, decimals)}"
     over_rows = curve.over == "training rows"
-    if not over_rows and len({point.judged.mean for point in curve.points}) == 1 < len(curve.points):
+    if not over_rows and len({point.test.mean for point in curve.points}) == 1 < len(curve.points):
         yield f"the score is the same at every {curve.over}: as the model is set, it may be of no use"
     elif curve.best is not None and curve.best_is_at_end:
         yield f"{short(curve.best.value)} is at the end of the values tried: values beyond it may be better"

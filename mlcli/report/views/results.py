@@ -209,7 +209,7 @@ GATE_SENTENCES: dict[FindingCode, str] = {
     "not-done": "the model is {status}",
     "no-score": "one of the two models has no score",
     "no-such-model": "{model} is not in this experiment",
-    "no-model-judged": "no model of this experiment can be judged by it",
+    "no-model-scored": "no model of this experiment can be scored by it",
     "change-of-other-rows": "{metric} {value:.4g}, before {before:.4g}, on other rows",
     "not-comparable": "{why}",
     "not-in-run": "that run has no such model on this dataset",

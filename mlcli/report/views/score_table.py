@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from mlcli.core.findings import Curve
 from mlcli.core.registry import MODELS
-from mlcli.experiment.results import JUDGED, TRAINING, each
+from mlcli.experiment.results import TEST, TRAINING, each
 from mlcli.experiment.spec.cells import WHOLE, settings_of
 from mlcli.metrics.base import Metric, Summary, Undefined, distinct
 from mlcli.metrics.interval_rules import fold_stability
@@ -366,7 +366,7 @@ def rows_of_terms(result: ModelResult, decomposition: Decomposition) -> Iterator
     """The error of a model and its parts by bias and variance."""
     about = _about(result)
     for name, value in terms_by_name(decomposition).items():
-        yield {**about, "part": JUDGED, "metric": name, "value": repr(float(value))}
+        yield {**about, "part": TEST, "metric": name, "value": repr(float(value))}
 
 
 def _rows_of_summaries(about: Row, summaries: Mapping[str, Summary]) -> Iterator[Row]:
@@ -375,7 +375,7 @@ def _rows_of_summaries(about: Row, summaries: Mapping[str, Summary]) -> Iterator
         numbers = {"value": summary.mean, "low": summary.low, "high": summary.high, "sd": summary.std}
         texts = {name: "" if value is None else repr(float(value)) for name, value in numbers.items()}
         why = {"why": summary.why} if summary.why else {}
-        yield {**about, "part": JUDGED, "metric": metric, **texts, **why}
+        yield {**about, "part": TEST, "metric": metric, **texts, **why}
 
 
 def _about(result: ModelResult) -> dict[str, str]:

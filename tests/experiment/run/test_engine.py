@@ -117,7 +117,7 @@ def test_the_explanation_of_a_split_is_kept_small(plugin: Path) -> None:
 def test_what_is_said_while_splitting_is_a_note_on_the_cell() -> None:
     made = prepare(toy.cell(data=toy.dataset(rows=12), protocol=ProtocolSpec("stratified-k-fold")))
     assert "fewer than 10 rows" in made.notes[0]
-    assert "only 12 rows are judged" in made.notes[1]
+    assert "only 12 test rows" in made.notes[1]
 
 
 def test_cells_of_one_dataset_share_rows_and_splits() -> None:

@@ -1,4 +1,4 @@
-"""Nothing of the rows that are judged reaches what is learned, for every method behind the steps that it needs."""
+"""Nothing of the test rows reaches what is learned, for every method behind the steps that it needs."""
 
 from __future__ import annotations
 
