@@ -169,8 +169,8 @@ def test_a_plan_says_which_protocol_does_not_do_well(folder: Path) -> None:
     protocols = "[{use: k-fold, folds: 20}, {use: holdout, test_share: 0.1}]"
     (folder / "two.yaml").write_text(f"data: [rare.csv]\nmodels: [one-r]\nprotocol: {protocols}\n")
     said = typed("run", "two.yaml", "--dry-run").stdout
-    assert "- k-fold: warning: of the rarest class" in said
-    assert "- holdout: warning: only 4 test rows" in said
+    assert "- k-fold: warning: the rarest class has only" in said
+    assert "- holdout: warning: there are only 4 test rows" in said
 
 
 def test_long_work_is_not_done_on_a_doubtful_guess(folder: Path) -> None:

@@ -70,7 +70,7 @@ def test_no_group_is_on_both_sides() -> None:
         (SplitInfo(9, order=np.repeat([1.0, 2.0, 3.0], 3)), {"folds": 3}, "need at least 4 times, there are 3"),
         (SplitInfo(9, order=np.array([np.nan, *range(8)])), {}, "1 rows have no time"),
         (SplitInfo(12), {"folds": 5, "gap": 2}, "a gap of 2 leaves nothing to learn from: 2 times are before"),
-        (SplitInfo(12, groups=np.zeros(12, np.int32)), {}, "every row before fold 1 is of a group that it judges"),
+        (SplitInfo(12, groups=np.zeros(12, np.int32)), {}, "every row before fold 1 is of a group that it tests"),
     ],
 )
 def test_what_cannot_be_split_is_refused(strata: SplitInfo, params: dict[str, int], what: str) -> None:

@@ -55,7 +55,7 @@ def test_it_says_how_many_good_and_bad_rows_are_in_each_part() -> None:
         list(protocol.splits(strata, np.random.default_rng(1)))
     assert str(warned[0].message).startswith(
         "6,000 good rows are learned from, 2,000 good and 10 bad rows choose the threshold, 2,000 good and 10 bad "
-        "rows are judged: 0.5 % of these are bad, of all 0.2 %"
+        "rows are tested: 0.5 % of these are bad, of all 0.2 %"
     )
 
 
