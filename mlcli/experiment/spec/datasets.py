@@ -269,7 +269,7 @@ def check_metrics(experiment: Experiment, datasets: Sequence[PlannedDataset], fa
     for planned, target in zip(datasets, scored, strict=False) if all_valid and experiment.metrics else ():
         with faults.collected(planned.spec.where):
             if all(_refusal(name, target) for name in experiment.metrics):
-                what = f"no metric of this experiment can judge {planned.name}, which is {planned.kind.name}"
+                what = f"no metric of this experiment can score {planned.name}, which is {planned.kind.name}"
                 raise UsageError(what, hint=f"add one of {', '.join(planned.kind.metrics)}")
 
 

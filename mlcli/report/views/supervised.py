@@ -206,8 +206,8 @@ def lists_in(title: str, answers: RatingAnswers) -> Iterator[Element]:
     if examples:
         yield grid(["user", "recommended, best first"], examples)
         yield notes(
-            "the users whose lists have most of what they like; + the user gave it at least the mean rating, in a "
-            "row that was not learned from, - less; of the others nothing is known"
+            "the users whose lists have most of what they like; + rated at least the mean in a test row, - rated "
+            "below it; items without a mark have no rating"
         )
 
 
