@@ -1,6 +1,6 @@
 """Metrics of anomaly scores: how anomalies rank among good rows, and how well the chosen threshold flags them.
 
-Labels that no fit has seen judge; rows whose label is not known do not count.
+Labels that no fit has seen give the scores; rows whose label is not known do not count.
 """
 
 from __future__ import annotations
