@@ -101,7 +101,7 @@ def test_the_metric_that_decides_in_the_table_decides_in_inner_splits() -> None:
         (("-m", "linear-svm", "--tune", "--search", "gird"), "did you mean 'grid'?"),
         (("-m", "{use: knn, tune: {metric: rmse}}"), "'rmse' is a metric of regression, not of classification"),
         (("-m", "random", "--tune"), "no parameters that are tuned where none are named"),
-        (("--task", "clustering", "-m", "k-means", "--tune"), "fits see nothing that judges"),
+        (("--task", "clustering", "-m", "k-means", "--tune"), "fits see no target"),
     ],
 )
 def test_what_is_wrong_is_said(words: tuple[str, ...], what: str) -> None:

@@ -231,7 +231,7 @@ WRONG = {
     "data: [iris]\nmetrics: [rmse]": ("2:11", "'rmse' is a metric of regression, not of classification"),
     "data: [iris, cpu]\nmetrics: [accuracy]": (
         "1:14",
-        "no metric of this experiment can judge cpu, which is regression",
+        "no metric of this experiment can score cpu, which is regression",
     ),
     "data: [iris]\nmetrics: [accuracy, accuracy]": ("2:21", "the metric 'accuracy' is listed twice"),
     "data: [iris]\nseed: true": ("2:1", "'seed' takes a whole number, was given True"),
