@@ -188,7 +188,7 @@ def _warnings_as_remarks() -> Iterator[None]:
 
 def _print_problems(error: MlcliError, words: Sequence[str]) -> int:
     """Print every problem of an error; return its exit code."""
-    most = 50  # nobody reads more
+    most = 50  # more lines would hide the first
     for problem in error.problems[:most]:
         remark(f"Error: {problem}")
     if len(error.problems) > most:

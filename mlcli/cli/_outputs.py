@@ -80,7 +80,7 @@ def safe_cell(cell: str) -> str:
 def write_rows(
     columns: Columns, output: Path | None, format: str = CSV, cell_text: Callable[[str], str] = str
 ) -> None:
-    """Write rows, in CSV with each name and cell as ``cell_text`` has it; what was written to a file is said."""
+    """Write rows, in CSV with each name and cell as ``cell_text`` has it; report what was written to a file."""
     if format == CSV and cell_text is not str:
         texts: dict[str, Sequence[str]] = {}
         for name, cells in columns.items():

@@ -254,7 +254,7 @@ def run_shard(
 
 
 def _plans_of(experiments: Sequence[Experiment]) -> list[Plan]:
-    """The plans of all experiments; what has no effect is said."""
+    """The plans of all experiments; options without effect are reported."""
     plans = [planned(experiment) for experiment in experiments]
     for plan in plans:
         for sentence in without_effect(plan):
@@ -295,7 +295,7 @@ def _provenance_of(experiment: Experiment) -> Provenance:
 
 @contextmanager
 def _progress_of(plan: Plan, store: Path | None) -> Iterator[Progress]:
-    """The progress of a run; after Ctrl-C it is said where finished results are kept."""
+    """The progress of a run; after Ctrl-C a line names the store with the finished results."""
     try:
         with Progress(plan, plan.split_warnings) as progress:
             yield progress

@@ -193,7 +193,7 @@ class SeesRowNumbers:
     """A method whose answers depend on the number of a row in its file."""
 
     def for_rows(self, rows: Rows) -> Self:
-        """A copy of the model that knows the numbers of the rows it is asked about."""
+        """A copy of the model that knows the numbers of the rows it predicts."""
         raise NotImplementedError
 
 

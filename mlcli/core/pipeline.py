@@ -120,7 +120,7 @@ def learn(model: Model, rows: RowsOfTable, rng: np.random.Generator) -> None:
 
 
 def final_for(model: Model, row_numbers: Rows) -> Model:
-    """The model behind the steps, as it is asked about the rows of a file with these numbers."""
+    """The model behind the steps, ready to predict the rows of a file with these numbers."""
     final = model.final
     return final.for_rows(row_numbers) if isinstance(final, SeesRowNumbers) else final
 

@@ -1,7 +1,7 @@
 """One serialiser: a dataclass as plain JSON values, and the JSON Schema of these values, from the same fields.
 
 A field is written under its own name unless ``shown`` says otherwise. A class may add computed values:
-``JSON_PROPERTIES`` names properties that are written, too. Classes with ``JSON_KIND`` are told apart by a key
+``JSON_PROPERTIES`` names properties that are written, too. Classes with ``JSON_KIND`` are distinguished by a key
 ``kind``, the name of the class in small letters.
 
 Plain values also have a digest, and seed random numbers: the same content gives the same numbers in any order, on

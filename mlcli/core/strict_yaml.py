@@ -380,7 +380,7 @@ def _without_ignored(value: object) -> object:
 
 
 def until_too_many_problems(items: Sequence[YamlNode], problems: list[Problem]) -> Iterator[YamlNode]:
-    """The items of a list, until so much is wrong with them that nobody reads on."""
+    """The items of a list, up to the limit of reported problems."""
     before = len(problems)
     for index, item in enumerate(items):
         if len(problems) - before > MOST_FOUND:

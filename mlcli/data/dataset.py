@@ -53,7 +53,7 @@ class Dataset:
     about: Mapping[str, Any] = field(default_factory=dict)
     """Source, licence, citation and the like, from the sidecar."""
     sidecar: Sidecar = field(default_factory=Sidecar)
-    """What was declared, as it stands in the sidecar."""
+    """The declarations of the sidecar."""
     in_file: Dataset | None = None
     """The rows as the file holds them, where they were read in another form."""
     recipe: Recipe | None = None

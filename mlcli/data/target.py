@@ -142,7 +142,7 @@ def _with_positive_last(target: TypedColumn, positive: str, records: Records) ->
 
 
 def _refuse_odd_numbers(target: TypedColumn, records: Records, sidecar: Sidecar) -> None:
-    """Refuse text that was meant as numbers, such as prices: as classes, nobody would want it."""
+    """Refuse text that was meant as numbers, such as prices: they make no sense as classes."""
     name = target.column.name
     if target.column.coded and (example := decorated_among(target.column.levels)) is not None:
         what = f"the target '{name}' holds numbers that can only be read as text, such as '{example[:40]}'"
@@ -291,10 +291,10 @@ NAMES = tuple(
 NEVER = """split fold partition set index row rownames date dates time datetime timestamp day month year hour week
     weekday quarter easting northing coordinate coordinates name firstname lastname surname url phone email
     address"""
-"""What nobody predicts: parts, times, places and names of things."""
+"""Roles that are never targets: parts, times, places and names of things."""
 NEVER_AT_THE_END = """id ids uuid guid date lat latitude lattitude lon lng long longitude longtitude zip zipcode
     postcode"""
-"""Last words of names that nobody predicts: keys, days, coordinates."""
+"""Last words of names of columns that are hardly targets: keys, days, coordinates."""
 LAST = 4.0
 """The score of the last column."""
 SHOWN = 2

@@ -130,7 +130,7 @@ class TransductiveClusterer(DistanceClusterer):
         self.cluster_, self.marks_ = np.argsort(order).astype(np.int32)[cluster], marks_of(data.table)
 
     def cluster_of(self, table: Table) -> Codes:
-        """The cluster of each row, which must be one of those that it was fitted on."""
+        """The cluster of each row, which must be one of the fitted rows."""
         hint = "k-means, dbscan and gmm place new rows"
         return np.asarray(self.cluster_[places_of(table, self.marks_, self.id, hint)])
 

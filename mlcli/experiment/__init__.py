@@ -3,5 +3,5 @@
 spec    from a file or a shell to an ``Experiment`` and its cells
 run     from cells to answers: here, on several processes, or in children that can be killed
 store   answers that are not run again
-saved   models in files: written, read, and asked about other data
+saved   models in files: written, read, and used to predict other data
 """

@@ -93,7 +93,7 @@ class Protocol:
         return False
 
     def asks_training_rows(self) -> bool:
-        """Whether models must be asked about the rows that they have learned from, too."""
+        """Whether models must predict their training rows, too."""
         return False
 
     def conflicts(self) -> list[str]:

@@ -2,7 +2,7 @@
 
 Computed:
     In each repeat a share of the rows is held out (of each class, where there are classes), which tests and is
-    never asked about. Of the others ``start`` rows are labelled at first, one of each class at least; the rest is
+    never queried. Of the others ``start`` rows are labelled at first, one of each class at least; the rest is
     the pool. Again and again the model is fitted to the labelled rows, scored, and the ``batch`` rows of the pool
     that the strategy ranks first get their class or value, until ``budget`` rows have one. Strategies:
     least-confidence 1 − P(y₁ | x); margin P(y₁ | x) − P(y₂ | x), the smallest first; entropy −Σ P ln P; committee:

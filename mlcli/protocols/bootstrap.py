@@ -27,7 +27,7 @@ class Bootstrap(Protocol):
         Scores are averaged over repeats: the leave-one-out bootstrap by samples. A model that has seen 63 % of the
         rows is somewhat worse than one that has seen all, so that these scores lean to the low side. `estimate:
         .632` makes up for it by 0.368 of the scores of training rows, and `.632+` by less of them the more a model
-        overfits; models are then asked about the rows of their bag, too. Tests of difference are by the plain
+        overfits; models then predict the rows of their bag, too. Tests of difference are by the plain
         scores. With `bias_variance: true` a table below the scores splits the error into bias and variance, from
         what the models of all bags that lack a row answer to it.
 
@@ -70,13 +70,13 @@ class Bootstrap(Protocol):
 
 @register("bootstrap-whole", reference="Ben-Hur, Elisseeff & Guyon 2002; Hennig 2007, Cluster-wise assessment")
 class BootstrapWhole(Protocol):
-    """Bootstrap, asked as a whole: a model learns from rows drawn with replacement, and is asked about all rows.
+    """Bootstrap, asked as a whole: a model learns from rows drawn with replacement, and predicts all rows.
 
     Computed:
         Each sample draws as many rows as there are, any row any number of times (of rows in groups, whole groups);
         the model that learns from it places all rows. `stability` compares what the samples make of the same rows;
         other scores are averaged. About 63 % of the rows are in a sample, so scores are not of unseen rows. With
-        `asked: drawn` a model is asked about the rows of its own sample only, each once, and `stability` compares
+        `asked: drawn` a model predicts the rows of its own sample only, each once, and `stability` compares
         two samples by the rows that both have, about 40 % of all: a method without a rule for new rows can be
         test rows too. For kinds that learn without labels only.
 
@@ -88,7 +88,7 @@ class BootstrapWhole(Protocol):
     fewest: ClassVar[int] = 0
 
     samples: int = param(20, "how many samples are learned from", ge=2)
-    asked: str = param("all", "which rows each sample is asked about", choices=("all", "drawn"))
+    asked: str = param("all", "which rows the model of each sample predicts", choices=("all", "drawn"))
 
     def divided(self, info: SplitInfo, rng: np.random.Generator) -> Sequence[Split]:
         """One split for each sample."""
@@ -101,7 +101,7 @@ class BootstrapWhole(Protocol):
         return splits
 
     def asks_only_learned_rows(self) -> bool:
-        """Whether each sample is asked about its own rows only."""
+        """Whether the model of each sample predicts its own rows only."""
         return self.asked == "drawn"
 
 

@@ -49,6 +49,6 @@ class TrainValidationTest(Protocol):
         return DealtSplits([held_out(units, self.test_share, rng)[units.of_row]], ["test"])
 
     def choosing(self, strata: SplitInfo) -> dict[str, Any]:
-        """Validation rows are a share of all, and so a larger share of those that are no test rows."""
+        """Validation rows are a share of all, and so a larger share of the rows that are not test rows."""
         use = "holdout" if strata.strata is None else "stratified-holdout"
         return {"use": use, "test_share": self.validation_share / (1 - self.test_share)}

@@ -33,7 +33,7 @@ BESIDE_ALL = "Means of the clusters beside the mean of all rows: high or low"
 
 
 def cluster_portraits(trained: Trained) -> findings.Explanation:
-    """What the clusters look like; nothing where there is one cluster, or none that could be told apart."""
+    """What the clusters look like; nothing where there is one cluster, or none that could be separated."""
     final: Any = trained.pipeline.final
     if final.cluster_count() < 2 or final.profile_ is None:
         return ()

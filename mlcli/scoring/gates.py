@@ -72,8 +72,8 @@ def gates_of(
             if is_about and expectation.data in ("", cell.dataset.name) and result.status != SKIPPED:
                 gate = _gate(expectation, result, results, run_named)
                 of_expectation += [] if gate is None else [gate]
-        nobody = Gate("-", expectation.model or "-", str(expectation), GateFinding("no-model-scored"), False)
-        gates += of_expectation or [nobody]
+        no_model = Gate("-", expectation.model or "-", str(expectation), GateFinding("no-model-scored"), False)
+        gates += of_expectation or [no_model]
     return gates
 
 

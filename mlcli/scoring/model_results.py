@@ -101,7 +101,7 @@ class ModelResult:
 
     @property
     def is_baseline(self) -> bool:
-        """Whether every other model must beat it, or it is a reference model that nobody requested."""
+        """Whether every other model must beat it, or it is a reference model that was added, not requested."""
         model = self.cell.model
         return not model.requested or (model.saved is None and model.use == kind_named(self.cell.kind).baseline)
 

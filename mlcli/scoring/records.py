@@ -63,7 +63,7 @@ class CellRecord:
     """Rows that have a target: only these are scored."""
     rows_without_target: int
     reference: bool = field(default=False, metadata=shown(optional=True))
-    """Whether nobody requested the model: it is there to be compared with."""
+    """Whether the model was added for comparison and not requested."""
     saved: str = field(default="", metadata=shown(optional=True))
     """The file of a saved model."""
     rows_learned_from: int | None = field(default=None, metadata=shown(optional=True))

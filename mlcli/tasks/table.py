@@ -128,7 +128,7 @@ class Kind:
 
     @property
     def base_name(self) -> str:
-        """The name of the model base, as it stands in the class line of a method."""
+        """The name of the base class that methods of this kind inherit."""
         return self.classes[1]
 
     @property

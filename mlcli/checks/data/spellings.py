@@ -1,4 +1,4 @@
-"""Levels as they are written: in several spellings, formats or capitals, in an order that nobody has declared."""
+"""Levels as they are written: in several spellings, formats or capitals, in an order that is not declared."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mlcli.core.names import counted, listed
 from mlcli.core.schema import Column
 
 STAND_IN_WORDS = ("missing", "unknown", "nil", "none given", "not available", "not known", "tbd", "xxx")
-"""Words that may be levels in their own right; others, such as "?", are asked about while reading."""
+"""Words that may be levels in their own right; others, such as "?", are reported while reading."""
 ORDERS = (
     ("very low", "low", "medium", "high", "very high"),
     ("low", "moderate", "high"),

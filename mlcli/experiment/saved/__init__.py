@@ -1,1 +1,1 @@
-"""Models in files: written, read, and asked about other data."""
+"""Models in files: written, read, and used to predict other data."""

@@ -43,7 +43,7 @@ def models_of(
             spec = specs[0]
             name = spec.label or spec.use
             first, first_spec = by_label.setdefault(name, (entry, spec))
-            # Models with equal ids are told apart by their parameters, chosen labels are not.
+            # The parameters distinguish models with equal ids; labels of the user stay as they are.
             is_labelled = any(other.label and other.saved is None for other in (spec, first_spec))
             if first is not entry and is_labelled:
                 hint = f"the other stands at {first.where}" if first.where else "choose another name with 'as'"

@@ -60,7 +60,7 @@ def models_in_gates(experiment: Experiment, planned: PlannedDataset) -> list[str
 
 
 def why_reference_model_too_slow(planned: PlannedDataset, protocol: ProtocolSpec, use: str) -> str:
-    """Why a reference model is left out; empty if its fits take only a moment: nobody requested it."""
+    """Why a reference model is left out; empty if it fits in a moment. The user did not request it."""
     splitter = protocol.built()
     fits = len(planned.dataset) if splitter.pooled else _fits_by(splitter)
     seconds = estimated_seconds(planned.dataset, planned.kind, use) * fits

@@ -189,7 +189,7 @@ def facts_of_dataset(dataset: Dataset | DatasetFacts) -> dict[str, Any]:
         file_hash = dataset.file_hash if isinstance(dataset, DatasetFacts) else dataset.recipe.file_hash
     fields = [asdict(field) for field in dataset.schema]
     for field in fields:
-        if field["role"] in ("id", "ignore"):  # nobody shows their levels, and ids have one for each row
+        if field["role"] in ("id", "ignore"):  # their levels are never shown, and ids have one for each row
             field["column"]["levels"] = ()
     return {
         **{name: getattr(dataset, name) for name in PLAIN_DATASET},

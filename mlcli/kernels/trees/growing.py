@@ -215,7 +215,7 @@ def search(
 
 @njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def draw_column(drawn: Rows, k: int, features: int, state: Rows) -> int:
-    """The k-th column to try: one of those that were not tried yet, where a node tries only some."""
+    """The k-th column to try, drawn from the untried ones if a node tries only some."""
     if features < len(drawn):
         other = k + random_below(state, len(drawn) - k)
         drawn[k], drawn[other] = drawn[other], drawn[k]
@@ -312,7 +312,7 @@ def sum_up_children(
 def partition(rows: Ids, goes: Bytes, right: Ids) -> int:
     """Put the rows that go left before the others, both in their order; how many do.
 
-    Nothing branches on a row, since nobody could foresee where it goes; ``right`` is room.
+    Nothing branches on a row, since the processor could not predict it; ``right`` is room.
     """
     lefts, rights = np.uint64(0), np.uint64(0)
     for i in range(len(rows)):
@@ -406,7 +406,7 @@ def choose_column(
     columns: Binned, nodes: Nodes, rows: Ids, parent: ParentNode, before: float, space: Workspace,
     branching: Branching,
 ) -> None:  # fmt: skip
-    """Note the first column with the best gain, or gain ratio, of those that gain as much as the average one."""
+    """Note the first column with the best gain, or gain ratio, among those that gain at least the average."""
     splits, weight, count, total, best = branching.splits, float(nodes["weight"]), 0, 0.0, -np.inf
     tolerance, limits = parent.tolerance / weight, parent.limits
     for k in range(len(space.drawn)):

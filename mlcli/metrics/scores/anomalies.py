@@ -142,7 +142,7 @@ for _name, _rate, _pooling in RATES:
 
 
 def _hits_among(first: Array, flagged: Array, hits: Array) -> Array:
-    """The anomalies among so many rows that score highest; of those that tie at the edge, the share that fits."""
+    """The anomalies among the highest scores; rows that tie at the limit count by the share that fits."""
     steps = zip(first, *(np.pad(sums, ((0, 0), (1, 0))) for sums in (flagged, hits)), strict=True)
     return np.array([np.interp(n, *step) for n, *step in steps])
 

@@ -14,7 +14,7 @@ Cost:
 Choices:
     Without a radius it is such that half of the training rows have at least ``share`` of the others within it, as
     measured on up to 1,000 of them; where these are equal rows, the smallest distance between others. A row at
-    the distance r counts as near. A model that is asked about exactly the rows that it has learned from leaves
+    the distance r counts as near. A model that scores exactly its training rows leaves
     each out of its own count. What a column adds is the square of how far the few nearest rows are in it. Its own
     threshold is found on the logarithm of the share of near rows, since a score cannot be above 1: a row without
     any is flagged, unless a quarter of the training rows have none.

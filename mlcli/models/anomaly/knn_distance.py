@@ -16,7 +16,7 @@ Cost:
     ``relative`` measures k² more distances per row; ``random`` only sample × subsets, whatever n.
 
 Choices:
-    A model that is asked about exactly the rows that it has learned from leaves each out of its own neighbours;
+    A model that scores exactly its training rows leaves each out of its own neighbours;
     other rows meet all training rows. Where there are no more than k training rows, all others count. Under
     ``relative`` all rows as near as the k-th are neighbours, and 1e-10 is added to both means. Under ``random``
     each subset is drawn with replacement.

@@ -15,8 +15,8 @@ Cost:
     are measured exactly; memory grows with the rows, never with their square. Equal rows are searched once.
 
 Choices:
-    A training row is left out of its own neighbours. A model that is asked about exactly the rows that it has
-    learned from gives the scores that it found when learning; other rows meet all training rows. 1e-10 is added
+    A training row is left out of its own neighbours. A model that scores exactly its
+    training rows gives the scores that it found when learning; other rows meet all training rows. 1e-10 is added
     to a mean distance, so that rows that stand on each other have a density. The notes print the relative
     density as a sum over the neighbours, k times this mean; ranks are the same. All rows as near as the k-th
     count, as in the paper, so that the order of rows decides nothing; scikit-learn takes k of them.

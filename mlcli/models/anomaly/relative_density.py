@@ -14,7 +14,7 @@ Cost:
 Choices:
     A mean over the neighbours; ``sum`` is as the notes print it, k times that, so that ranks are the same but
     where rows tie for the k-th place. 1e-10 is added to a mean distance. A training row is left out of
-    its own neighbours; a model that is asked about exactly the rows that it has learned from gives the scores
+    its own neighbours; a model that scores exactly its training rows gives the scores
     that it found when learning.
 """
 

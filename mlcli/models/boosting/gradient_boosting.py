@@ -193,7 +193,7 @@ def with_values(data: SupervisedRows, y: Array) -> ValuedRows:
 def line_search(loss: Loss, scores: Array, output: int, direction: Array) -> float:
     """The step in a direction of one output with the least loss, by bisection; 0 if that leads uphill.
 
-    It is at most 128: the loss of classes that are told apart without error falls for ever.
+    It is at most 128: the loss of perfectly separated classes falls for ever.
     """
 
     def slope(step: float) -> float:
